@@ -1,0 +1,1 @@
+//! Benches stand in `benches/`.
