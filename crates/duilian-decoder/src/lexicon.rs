@@ -79,6 +79,24 @@ impl Lexicon {
         }
     }
 
+    /// A vocabulary of `size` Han characters with any blocked words.
+    #[cfg(test)]
+    pub(crate) fn of_han(size: usize, words: &[Vec<TokenId>]) -> Self {
+        let characters: Vec<Option<char>> = ('\u{4E00}'..).take(size).map(Some).collect();
+        let ids = characters.iter().zip(0..).filter_map(|(c, id)| c.map(|c| (c, TokenId(id)))).collect();
+        let all = TokenSet::from_fn(size, |_| true);
+        Self {
+            ids,
+            unknown: TokenId(0),
+            writable: all.clone(),
+            han: all.clone(),
+            level: all.clone(),
+            oblique: all,
+            words: WordIndex::new(size, words.iter().cloned()),
+            characters,
+        }
+    }
+
     /// Number of ids.
     pub fn size(&self) -> usize {
         self.characters.len()

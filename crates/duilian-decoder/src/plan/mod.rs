@@ -2,6 +2,8 @@
 
 mod layout;
 mod solve;
+#[cfg(test)]
+mod tests;
 
 use duilian_core::{Line, TokenId};
 
