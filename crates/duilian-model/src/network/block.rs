@@ -1,0 +1,137 @@
+//! One pre-norm layer of the encoder or the decoder.
+
+use burn::module::{Initializer, Module};
+use burn::nn::{Dropout, DropoutConfig, Linear, LinearConfig, RmsNorm, RmsNormConfig};
+use burn::tensor::{Tensor, activation::relu, backend::Backend};
+
+use super::attention::{attend, split_heads};
+use crate::ModelConfig;
+
+/// Self-attention, optionally cross-attention, and a feed-forward layer, each with a norm before it and a
+/// residual around it. All activations are `[rows * length, d_model]`: burn 0.21 computes the weight gradient
+/// of a product at rank 3 once a row and adds the copies up, which costs an order of magnitude.
+#[derive(Module, Debug)]
+pub(crate) struct Block<B: Backend> {
+    pub(crate) self_norm: RmsNorm<B>,
+    pub(crate) self_qkv: Linear<B>,
+    pub(crate) self_out: Linear<B>,
+    pub(crate) cross: Option<CrossAttention<B>>,
+    pub(crate) ff_norm: RmsNorm<B>,
+    pub(crate) ff_in: Linear<B>,
+    pub(crate) ff_out: Linear<B>,
+    pub(crate) dropout: Dropout,
+    pub(crate) heads: usize,
+}
+
+/// Attention of the answer to the given line.
+#[derive(Module, Debug)]
+pub(crate) struct CrossAttention<B: Backend> {
+    pub(crate) norm: RmsNorm<B>,
+    pub(crate) query: Linear<B>,
+    pub(crate) key_value: Linear<B>,
+    pub(crate) out: Linear<B>,
+}
+
+/// Keys and values of one attention, each `[rows, heads, length, width]`.
+#[derive(Debug, Clone)]
+pub(crate) struct KeyValue<B: Backend> {
+    pub(crate) key: Tensor<B, 4>,
+    pub(crate) value: Tensor<B, 4>,
+}
+
+/// A linear layer whose outputs keep the variance of its inputs (LeCun et al. 1998).
+pub(crate) fn linear<B: Backend>(input: usize, output: usize, gain: f64, device: &B::Device) -> Linear<B> {
+    let initializer = Initializer::Normal { mean: 0.0, std: gain / (input as f64).sqrt() };
+    LinearConfig::new(input, output).with_bias(false).with_initializer(initializer).init(device)
+}
+
+impl<B: Backend> Block<B> {
+    pub(crate) fn new(config: &ModelConfig, cross: bool, device: &B::Device) -> Self {
+        let (d, ff) = (config.d_model, config.d_ff);
+        // Residual branches start small so that the sum over layers keeps its scale (GPT-2's 1/sqrt(2 L)).
+        let branch = 1.0 / (2.0 * (config.encoder_layers + config.decoder_layers) as f64).sqrt();
+        let norm = || RmsNormConfig::new(d).init(device);
+        Self {
+            self_norm: norm(),
+            self_qkv: linear(d, 3 * d, 1.0, device),
+            self_out: linear(d, d, branch, device),
+            cross: cross.then(|| CrossAttention {
+                norm: norm(),
+                query: linear(d, d, 1.0, device),
+                key_value: linear(d, 2 * d, 1.0, device),
+                out: linear(d, d, branch, device),
+            }),
+            ff_norm: norm(),
+            ff_in: linear(d, ff, 1.0, device),
+            ff_out: linear(ff, d, branch, device),
+            dropout: DropoutConfig::new(config.dropout).init(),
+            heads: config.heads,
+        }
+    }
+
+    /// Queries, keys and values of self-attention.
+    ///
+    /// # Shapes
+    /// - `x`: `[rows * length, d_model]`
+    /// - output: three times `[rows, heads, length, width]`
+    pub(crate) fn project_self(&self, x: Tensor<B, 2>, rows: usize) -> (Tensor<B, 4>, KeyValue<B>) {
+        let d = x.dims()[1];
+        let qkv = self.self_qkv.forward(self.self_norm.forward(x));
+        let part = |i: usize| split_heads(qkv.clone().narrow(1, i * d, d), rows, self.heads);
+        (part(0), KeyValue { key: part(1), value: part(2) })
+    }
+
+    /// Adds the projected output of an attention to the residual stream.
+    pub(crate) fn add_branch(&self, x: Tensor<B, 2>, branch: Tensor<B, 2>) -> Tensor<B, 2> {
+        x + self.dropout.forward(branch)
+    }
+
+    /// Attends to the given line, if this is a decoder layer.
+    pub(crate) fn attend_memory(&self, x: Tensor<B, 2>, memory: &KeyValue<B>, rows: usize) -> Tensor<B, 2> {
+        let Some(cross) = &self.cross else { return x };
+        let query = split_heads(cross.query.forward(cross.norm.forward(x.clone())), rows, self.heads);
+        let attended = attend(query, memory.key.clone(), memory.value.clone(), None);
+        self.add_branch(x, cross.out.forward(attended))
+    }
+
+    /// The feed-forward layer.
+    pub(crate) fn feed_forward(&self, x: Tensor<B, 2>) -> Tensor<B, 2> {
+        let hidden = relu(self.ff_in.forward(self.ff_norm.forward(x.clone())));
+        self.add_branch(x, self.ff_out.forward(hidden))
+    }
+
+    /// The whole layer over whole lines.
+    ///
+    /// # Shapes
+    /// - `x`, output: `[rows * length, d_model]`
+    /// - `bias`: `[1, 1, length, length]`
+    pub(crate) fn forward(
+        &self,
+        x: Tensor<B, 2>,
+        rows: usize,
+        bias: Option<Tensor<B, 4>>,
+        memory: Option<&KeyValue<B>>,
+    ) -> Tensor<B, 2> {
+        let (query, own) = self.project_self(x.clone(), rows);
+        let attended = attend(query, own.key, own.value, bias);
+        let x = self.add_branch(x, self.self_out.forward(attended));
+        let x = match memory {
+            Some(memory) => self.attend_memory(x, memory, rows),
+            None => x,
+        };
+        self.feed_forward(x)
+    }
+}
+
+impl<B: Backend> CrossAttention<B> {
+    /// Keys and values of the given line, computed once a line.
+    ///
+    /// # Shapes
+    /// - `memory`: `[rows * length, d_model]`
+    pub(crate) fn project_memory(&self, memory: Tensor<B, 2>, rows: usize, heads: usize) -> KeyValue<B> {
+        let d = memory.dims()[1];
+        let both = self.key_value.forward(memory);
+        let part = |i: usize| split_heads(both.clone().narrow(1, i * d, d), rows, heads);
+        KeyValue { key: part(0), value: part(1) }
+    }
+}

@@ -1,0 +1,126 @@
+//! Named tensors in one file: the safetensors format with a checked header of our own in its metadata.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde::{Deserialize, Serialize};
+
+use super::write_atomically;
+use crate::ModelError;
+
+/// Key of the header in the metadata of the safetensors file.
+const HEADER_KEY: &str = "duilian";
+/// Newest version of the format that this code reads and writes.
+const VERSION: u32 = 1;
+
+/// Raw tensor: element type, shape, little-endian bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RawTensor {
+    pub(crate) dtype: Dtype,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) bytes: Vec<u8>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Header<T> {
+    kind: String,
+    version: u32,
+    /// CRC-32 of the names, types, shapes and bytes of all tensors, in the order of their names.
+    checksum: u32,
+    content: T,
+}
+
+/// A set of named tensors with a typed description.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Container<T> {
+    pub(crate) content: T,
+    pub(crate) tensors: BTreeMap<String, RawTensor>,
+}
+
+impl<T: Serialize + for<'de> Deserialize<'de>> Container<T> {
+    /// The file's bytes; equal contents give equal bytes.
+    pub(crate) fn to_bytes(&self, kind: &'static str) -> Result<Vec<u8>, ModelError> {
+        let broken =
+            |reason: String| ModelError::Damaged { kind, origin: "data to be written".to_owned(), reason };
+        let header = Header {
+            kind: kind.to_owned(),
+            version: VERSION,
+            checksum: self.checksum(),
+            content: &self.content,
+        };
+        let header = serde_json::to_string(&header).map_err(|e| broken(e.to_string()))?;
+        let views = self
+            .tensors
+            .iter()
+            .map(|(name, t)| Ok((name.as_str(), TensorView::new(t.dtype, t.shape.clone(), &t.bytes)?)))
+            .collect::<Result<Vec<_>, safetensors::SafeTensorError>>()
+            .map_err(|e| broken(e.to_string()))?;
+        // One key only: the order of a map with more would change from run to run.
+        safetensors::serialize(views, Some(HashMap::from([(HEADER_KEY.to_owned(), header)])))
+            .map_err(|e| broken(e.to_string()))
+    }
+
+    /// Reads bytes that [`Container::to_bytes`] made.
+    ///
+    /// # Errors
+    /// [`ModelError::Damaged`] if the bytes are cut off, damaged, foreign, of another kind or a newer version.
+    pub(crate) fn from_bytes(bytes: &[u8], kind: &'static str, origin: &str) -> Result<Self, ModelError> {
+        let broken = |reason: String| ModelError::Damaged { kind, origin: origin.to_owned(), reason };
+        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| broken(e.to_string()))?;
+        let header = metadata
+            .metadata()
+            .as_ref()
+            .and_then(|m| m.get(HEADER_KEY))
+            .ok_or_else(|| broken(format!("its metadata has no {HEADER_KEY:?}")))?;
+        // Kind and version are read first: a newer version may describe its content otherwise.
+        let outline: Header<serde_json::Value> =
+            serde_json::from_str(header).map_err(|e| broken(format!("its header: {e}")))?;
+        if outline.kind != kind {
+            return Err(broken(format!("it holds {:?}", outline.kind)));
+        }
+        if outline.version > VERSION {
+            return Err(broken(format!("it has version {}, newest known is {VERSION}", outline.version)));
+        }
+        let content =
+            serde_json::from_value(outline.content).map_err(|e| broken(format!("its header: {e}")))?;
+        let file = SafeTensors::deserialize(bytes).map_err(|e| broken(e.to_string()))?;
+        let tensors = file
+            .iter()
+            .map(|(name, view)| {
+                let tensor = RawTensor {
+                    dtype: view.dtype(),
+                    shape: view.shape().to_vec(),
+                    bytes: view.data().to_vec(),
+                };
+                (name.to_owned(), tensor)
+            })
+            .collect();
+        let container = Self { content, tensors };
+        if container.checksum() != outline.checksum {
+            return Err(broken("its checksum differs".to_owned()));
+        }
+        Ok(container)
+    }
+
+    /// Writes the file beside its place and renames it.
+    pub(crate) fn save(&self, kind: &'static str, path: &Path) -> Result<(), ModelError> {
+        write_atomically(path, &self.to_bytes(kind)?)
+    }
+
+    /// Reads a file; see [`Container::from_bytes`].
+    pub(crate) fn load(kind: &'static str, path: &Path) -> Result<Self, ModelError> {
+        let bytes = std::fs::read(path).map_err(ModelError::io("read", path))?;
+        Self::from_bytes(&bytes, kind, &path.display().to_string())
+    }
+
+    fn checksum(&self) -> u32 {
+        let mut hasher = crc32fast::Hasher::new();
+        for (name, tensor) in &self.tensors {
+            hasher.update(name.as_bytes());
+            hasher.update(format!("{:?}{:?}", tensor.dtype, tensor.shape).as_bytes());
+            hasher.update(&tensor.bytes);
+        }
+        hasher.finalize()
+    }
+}

@@ -1,0 +1,27 @@
+//! Why there is no answer.
+
+/// Whatever keeps [`Duilian`](crate::Duilian) from answering.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The text is no line: the message names the character and its place.
+    #[error(transparent)]
+    Input(#[from] duilian_corpus::NormalizeError),
+    /// The line cannot be answered.
+    #[error(transparent)]
+    Decode(#[from] duilian_decoder::DecodeError),
+    /// The weights cannot be used.
+    #[error(transparent)]
+    Model(#[from] duilian_model::ModelError),
+    /// The vocabulary cannot be used.
+    #[error(transparent)]
+    Tokenizer(#[from] duilian_tokenizer::TokenizerError),
+    /// Weights and vocabulary do not belong together.
+    #[error("the weights know {weights} tokens, the vocabulary has {vocabulary}")]
+    Mismatch {
+        /// Tokens of the weights.
+        weights: usize,
+        /// Tokens of the vocabulary.
+        vocabulary: usize,
+    },
+}
