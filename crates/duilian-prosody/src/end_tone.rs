@@ -3,7 +3,7 @@
 use duilian_core::Direction;
 
 use crate::tone::entry;
-use crate::{Tone, ToneSet};
+use crate::{Tone, ToneBook, ToneSet, tones};
 
 /// The tone with which the other line must end, and whether that is hard.
 ///
@@ -35,7 +35,8 @@ pub fn required_end_tone(given_last: char, direction: Direction) -> (Tone, bool)
     };
     let entry = entry(given_last);
     let first = entry.first();
-    if first.only(Tone::Oblique) {
+    // The second condition is for characters that only the rhyme book has.
+    if first.only(Tone::Oblique) || tones(given_last, ToneBook::Either).only(Tone::Oblique) {
         return (Tone::Level, true);
     }
     let given = match Tone::ALL.map(|tone| (tone, entry.pingshui().only(tone))) {
@@ -73,7 +74,7 @@ pub fn end_tone(c: char) -> ToneSet {
     let entry = entry(c);
     let first = entry.first();
     if first.is_empty() {
-        return ToneSet::BOTH;
+        return tones(c, ToneBook::Either);
     }
     if entry.pingshui().contains(Tone::Oblique) { first.union(Tone::Oblique.into()) } else { first }
 }

@@ -1,13 +1,37 @@
-//! What is known of a character, and the rules of parallel verse: tones after the rhyme book 平水韵 and
-//! after modern readings ([`tones`]), blocked words ([`BlockedWords`]), and what the end of a line asks of the
-//! other ([`required_end_tone`]).
+//! What is known of a character, and the rules of parallel verse.
+//!
+//! * [`tones`]: level or oblique, after the rhyme book 平水韵, after modern readings, or after either.
+//! * [`BlockedWords`]: words that no line may contain, with the contexts that contain one by accident.
+//! * [`check`]: a [`Report`] of the rules R1 to R7: what a couplet keeps, what it misses, and where. Each rule
+//!   is a function of its own too ([`length_and_marks`], [`repetition`], …).
+//! * [`required_end_tone`]: what the end of the given line asks of the answer, for a search.
+//!
+//! `docs/rules.md` of the repository has the exact rules, the sources of the tables and the figures.
+//!
+//! ```
+//! use duilian_core::Couplet;
+//! use duilian_prosody::{Rule, RuleConfig, check};
+//!
+//! let couplet = Couplet::parse("雨后青山近", "风前白鸟低")?;
+//! let report = check(&couplet, &RuleConfig::default());
+//! assert!(report.keeps_hard_rules());
+//! assert_eq!(report.finding(Rule::WordClass).outcome.rate(), Some(1.0)); // 后 and 前, 青 and 白
+//! # Ok::<(), duilian_core::LineError>(())
+//! ```
 
 mod blocked;
 mod end_tone;
 mod error;
+mod rules;
 mod tone;
+mod word_class;
 
 pub use blocked::BlockedWords;
 pub use end_tone::{end_tone, required_end_tone, satisfies_end_tone};
 pub use error::ProsodyError;
+pub use rules::{
+    Finding, Force, Outcome, Report, Rule, RuleConfig, check, check_text, check_with, clean_output,
+    end_tones, length_and_marks, repetition, shared_characters, tone_opposition,
+};
 pub use tone::{Tone, ToneBook, ToneSet, tones};
+pub use word_class::{WordClass, word_class, word_classes};

@@ -119,7 +119,7 @@ impl From<Tone> for ToneSet {
 pub enum ToneBook {
     /// The classical rhyme book 平水韵; characters that it lacks by 廣韻.
     Pingshui,
-    /// Modern standard readings; all of them.
+    /// Modern standard readings: the first one, and others that are alive in phrases.
     Modern,
     /// What either book says. The default.
     #[default]
@@ -159,7 +159,7 @@ impl Entry {
         ToneSet(self.0 & 0b11)
     }
 
-    /// All modern readings.
+    /// The living modern readings.
     pub(crate) fn modern(self) -> ToneSet {
         ToneSet(self.0 >> 2 & 0b11)
     }
