@@ -18,7 +18,7 @@ use duilian::model::{
     TrainObserver, Trainer, TrainerSetup, ValidationSet,
 };
 use duilian::tokenizer::{CharTokenizer, TrainerConfig};
-use duilian_examples::{Failure, Row, read_pairs};
+use duilian_examples::{Failure, Row, embedded_pairs, read_pairs};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Trains a model on pairs of lines.
@@ -131,7 +131,7 @@ fn prepare(arguments: &Arguments, tokenizer_path: &Path, shards: &Path) -> Resul
             sets
         }
         None => {
-            let (train, held_out) = duilian_examples::embedded_pairs()?;
+            let (train, held_out) = embedded_pairs(&arguments.out.join("data"))?;
             vec![("train", train), ("valid_authored", held_out)]
         }
     };

@@ -1,0 +1,11 @@
+//! Parallel couplets in running verse.
+
+mod association;
+mod joined;
+mod poem;
+mod shenglv;
+
+pub use association::Association;
+pub(crate) use joined::join_neighbours;
+pub(crate) use poem::{Form, couplets_of};
+pub(crate) use shenglv::couplets_of_primer;
