@@ -1,24 +1,30 @@
 //! Characters to ids and back.
 
-use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use duilian_core::{Line, MARKS, TokenId, Vocabulary};
 use rayon::prelude::*;
 
 use crate::TokenizerError;
+use crate::table::CharTable;
 
-/// A vocabulary of characters. Cloning is cheap.
-#[derive(Debug, Clone)]
+/// A vocabulary of characters: two tables and, when asked for, a pipeline of the `tokenizers` crate. Cloning is
+/// cheap, and clones share everything.
+///
+/// | ids | tokens |
+/// |---|---|
+/// | 0 to 3 | [`SPECIAL`](Self::SPECIAL): padding, unknown, begin, free place |
+/// | 4 to 13 | [`MARKS`], all of them, in order |
+/// | from 14 | Han characters by falling frequency, then by rising code point |
+#[derive(Clone)]
 pub struct CharTokenizer {
     tables: Arc<Tables>,
 }
 
-#[derive(Debug)]
 struct Tables {
     /// Characters by id; `None` for special tokens.
     characters: Vec<Option<char>>,
-    ids: HashMap<char, TokenId>,
+    ids: CharTable,
     pipeline: OnceLock<tokenizers::Tokenizer>,
 }
 
@@ -42,14 +48,23 @@ impl CharTokenizer {
     pub(crate) fn from_characters(han: impl Iterator<Item = char>) -> Self {
         let mut characters = vec![None; Self::SPECIAL.len()];
         characters.extend(MARKS.into_iter().chain(han).map(Some));
-        let ids =
-            characters.iter().enumerate().filter_map(|(id, c)| c.map(|c| (c, TokenId(id as u16)))).collect();
+        let entries = characters.iter().zip(0..).filter_map(|(c, id)| c.map(|c| (c, TokenId(id))));
+        let ids = CharTable::new(entries);
         Self { tables: Arc::new(Tables { characters, ids, pipeline: OnceLock::new() }) }
     }
 
     /// Ids of a line, one a character; [`Self::UNK`] for characters outside the vocabulary.
+    ///
+    /// ```
+    /// # use duilian_core::Line;
+    /// # use duilian_tokenizer::{CharTokenizer, TrainerConfig};
+    /// let tokenizer = CharTokenizer::train(&[Line::parse("春春")?], &TrainerConfig::default())?;
+    /// let ids = tokenizer.encode(&Line::parse("春，夏")?);
+    /// assert_eq!(ids, [CharTokenizer::FIRST_HAN, CharTokenizer::FIRST_MARK, CharTokenizer::UNK]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn encode(&self, line: &Line) -> Vec<TokenId> {
-        line.chars().iter().map(|&c| self.id(c).unwrap_or(Self::UNK)).collect()
+        line.chars().iter().map(|&c| self.table_id(c).unwrap_or(Self::UNK)).collect()
     }
 
     /// Ids of many lines, in their order, computed in parallel.
@@ -63,22 +78,32 @@ impl CharTokenizer {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn encode_batch(&self, lines: &[Line]) -> Vec<Vec<TokenId>> {
+        // A line takes well under a microsecond, so that fewer are not worth a second thread.
         lines.par_iter().with_min_len(1 << 10).map(|line| self.encode(line)).collect()
     }
 
     /// The text of ids.
     ///
+    /// ```
+    /// # use duilian_core::Line;
+    /// # use duilian_tokenizer::{CharTokenizer, TokenizerError, TrainerConfig};
+    /// let tokenizer = CharTokenizer::train(&[Line::parse("春春")?], &TrainerConfig::default())?;
+    /// assert_eq!(tokenizer.decode(&[CharTokenizer::FIRST_HAN])?, "春");
+    /// let error = tokenizer.decode(&[CharTokenizer::FIRST_HAN, CharTokenizer::UNK]);
+    /// assert!(matches!(error, Err(TokenizerError::Special { token: "[UNK]", place: 2 })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
-    /// [`TokenizerError::NotACharacter`] for the first special token or id out of range.
+    /// [`TokenizerError::Special`] or [`TokenizerError::OutOfRange`] for the first id without a character.
     pub fn decode(&self, ids: &[TokenId]) -> Result<String, TokenizerError> {
-        let character = |(i, &id): (usize, &TokenId)| {
-            self.character(id).ok_or_else(|| TokenizerError::NotACharacter {
-                id: id.0,
-                place: i + 1,
-                name: Self::SPECIAL.get(id.index()).map_or("out of range", |n| n).to_owned(),
+        let character = |(&id, place): (&TokenId, usize)| {
+            self.character(id).ok_or_else(|| match Self::SPECIAL.get(id.index()) {
+                Some(token) => TokenizerError::Special { token, place },
+                None => TokenizerError::OutOfRange { id, place, size: self.size() },
             })
         };
-        ids.iter().enumerate().map(character).collect()
+        ids.iter().zip(1..).map(character).collect()
     }
 
     /// Characters of a line that are outside the vocabulary, with their places from 1.
@@ -91,24 +116,52 @@ impl CharTokenizer {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn unknown(&self, line: &Line) -> Vec<(char, usize)> {
-        let places = line.chars().iter().zip(1..);
-        places.filter(|&(&c, _)| self.id(c).is_none()).map(|(&c, place)| (c, place)).collect()
+        let places = line.chars().iter().copied().zip(1..);
+        places.filter(|&(c, _)| self.table_id(c).is_none()).collect()
     }
 
-    /// The same vocabulary as a pipeline of the `tokenizers` crate, made when first asked for.
+    /// The same vocabulary as a pipeline of the `tokenizers` crate, made when first asked for. It gives a line the
+    /// ids that [`CharTokenizer::encode`] gives, only slower, and takes any other text as well.
+    ///
+    /// ```
+    /// # use duilian_core::Line;
+    /// # use duilian_tokenizer::{CharTokenizer, TrainerConfig};
+    /// let tokenizer = CharTokenizer::train(&[Line::parse("春春")?], &TrainerConfig::default())?;
+    /// let encoding = tokenizer.pipeline()?.encode("[BOS]春 spring", false).map_err(|e| e.to_string())?;
+    /// assert_eq!(encoding.get_ids()[..3], [2, 14, 1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// [`TokenizerError::Damaged`] if the crate does not accept the vocabulary.
+    /// [`TokenizerError::Pipeline`] if the crate does not accept the vocabulary.
     pub fn pipeline(&self) -> Result<&tokenizers::Tokenizer, TokenizerError> {
         if let Some(pipeline) = self.tables.pipeline.get() {
             return Ok(pipeline);
         }
-        let pipeline = self.build_pipeline()?;
+        let pipeline = tokenizers::Tokenizer::from_bytes(self.to_json())
+            .map_err(|e| TokenizerError::Pipeline { reason: e.to_string() })?;
         Ok(self.tables.pipeline.get_or_init(|| pipeline))
     }
 
-    pub(crate) fn characters(&self) -> &[Option<char>] {
-        &self.tables.characters
+    /// Names of special tokens and marks, which every vocabulary has, by id.
+    pub(crate) fn reserved() -> impl Iterator<Item = String> {
+        Self::SPECIAL.into_iter().map(str::to_owned).chain(MARKS.into_iter().map(String::from))
+    }
+
+    /// All tokens by id.
+    pub(crate) fn tokens(&self) -> impl Iterator<Item = String> + '_ {
+        let han = self.tables.characters.iter().skip(Self::FIRST_HAN.index()).flatten();
+        Self::reserved().chain(han.map(|&c| String::from(c)))
+    }
+
+    pub(crate) fn table_id(&self, character: char) -> Option<TokenId> {
+        self.tables.ids.get(character)
+    }
+}
+
+impl std::fmt::Debug for CharTokenizer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CharTokenizer").field("size", &self.size()).finish_non_exhaustive()
     }
 }
 
@@ -130,7 +183,7 @@ impl Vocabulary for CharTokenizer {
     }
 
     fn id(&self, character: char) -> Option<TokenId> {
-        self.tables.ids.get(&character).copied()
+        self.table_id(character)
     }
 }
 
@@ -153,10 +206,16 @@ mod tests {
     }
 
     #[test]
-    fn special_tokens_do_not_decode() {
+    fn ids_without_a_character_are_named() {
         let tokenizer = CharTokenizer::from_characters(['天'].into_iter());
-        let error = tokenizer.decode(&[TokenId(14), CharTokenizer::BOS]).expect_err("no character");
-        assert_eq!(error.to_string(), "token 2 at place 2 ([BOS]) is no character");
-        assert!(tokenizer.decode(&[TokenId(15)]).is_err());
+        let cases = [
+            ([14, 2], "the special token [BOS] at place 2 has no character"),
+            ([15, 14], "the id 15 at place 1 is out of range: there are 15 tokens"),
+            ([4, 65_535], "the id 65535 at place 2 is out of range: there are 15 tokens"),
+        ];
+        for (ids, message) in cases {
+            let error = tokenizer.decode(&ids.map(TokenId)).expect_err("no character");
+            assert_eq!(error.to_string(), message);
+        }
     }
 }

@@ -33,6 +33,17 @@ impl CharTokenizer {
     /// Learns the vocabulary of lines: special tokens, marks, then characters by falling frequency and rising
     /// code point, so the same lines in any order give the same ids.
     ///
+    /// ```
+    /// # use duilian_core::{Line, TokenId, Vocabulary};
+    /// use duilian_tokenizer::{CharTokenizer, TrainerConfig};
+    /// let lines = [Line::parse("花开花落")?, Line::parse("花落")?];
+    /// let tokenizer = CharTokenizer::train(&lines, &TrainerConfig::default())?;
+    /// assert_eq!(tokenizer.id('花'), Some(TokenId(14)));
+    /// assert_eq!(tokenizer.id('落'), Some(TokenId(15)));
+    /// assert_eq!(tokenizer.id('开'), None); // seen once
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`TokenizerError::InvalidConfig`] if `max_size` has no room for special tokens and marks, or is more than
     /// 65,536.
@@ -46,7 +57,7 @@ impl CharTokenizer {
             return Err(TokenizerError::InvalidConfig { field: "max_size", reason });
         }
         let mut counts = HashMap::<char, u64>::new();
-        for &c in lines.into_iter().flat_map(|line| line.chars()).filter(|&&c| is_han(c)) {
+        for &c in lines.into_iter().flat_map(Line::chars).filter(|&&c| is_han(c)) {
             *counts.entry(c).or_default() += 1;
         }
         let mut characters: Vec<(char, u64)> =
