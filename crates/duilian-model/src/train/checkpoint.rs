@@ -90,7 +90,7 @@ pub(crate) fn load<A: AutodiffBackend>(
     let (mut first, mut second, mut average) = (part("first"), part("second"), part("average"));
     for (name, state) in &mut optimizer.states {
         let count = state.first.shape().num_elements();
-        let mut take = |from: &mut BTreeMap<String, TensorData>| {
+        let take = |from: &mut BTreeMap<String, TensorData>| {
             from.remove(name)
                 .filter(|d| d.num_elements() == count)
                 .map(|d| flat::<A::InnerBackend>(d, device))

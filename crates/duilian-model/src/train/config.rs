@@ -116,6 +116,15 @@ impl TrainConfig {
         }
     }
 
+    /// Takes over what may change when a run is resumed: its length, and how often it is looked at and saved.
+    pub(crate) fn clone_schedule_from(&mut self, other: &Self) {
+        self.total_characters = other.total_characters;
+        self.validate_every = other.validate_every;
+        self.validation_characters = other.validation_characters;
+        self.checkpoint_seconds = other.checkpoint_seconds;
+        self.checkpoint_steps = other.checkpoint_steps;
+    }
+
     /// Checks that the settings make sense.
     ///
     /// # Errors

@@ -15,6 +15,8 @@ pub struct LossSum {
     pub nats: f64,
     /// Han characters that were scored; marks and characters outside the vocabulary are not.
     pub characters: usize,
+    /// Pairs that were scored.
+    pub pairs: usize,
 }
 
 impl LossSum {
@@ -53,6 +55,7 @@ pub(crate) fn loss_of_pairs<B: Backend>(
             let part = batch_loss(model, &batch, device);
             sum.nats += part.nats;
             sum.characters += part.characters;
+            sum.pairs += part.pairs;
         }
     }
     sum
@@ -72,7 +75,7 @@ fn batch_loss<B: Backend>(model: &AlignedTransformer<B>, batch: &HostBatch, devi
     let targets = ids::<B>(counted.iter().map(|&i| batch.asked[i]), device).reshape([counted.len(), 1]);
     let picked = log_softmax(model.logits(hidden), 1).gather(1, targets);
     let nats = picked.into_data().iter::<f64>().map(|v| -v).sum();
-    LossSum { nats, characters: counted.len() }
+    LossSum { nats, characters: counted.len(), pairs: batch.rows }
 }
 
 /// Loss over the first pairs of a set, every length in its share, up to about `limit` characters.

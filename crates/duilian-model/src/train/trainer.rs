@@ -98,6 +98,7 @@ pub struct TrainerSetup {
     /// Folder of the run: checkpoint, weights, curve.
     pub folder: PathBuf,
     /// Go on from the checkpoint in the folder if there is one; otherwise a folder with a checkpoint is refused.
+    /// Length of the run and the intervals of validations and checkpoints may differ from the run before.
     pub resume: bool,
     /// Weights to start from instead of random ones.
     pub start_from: Option<PathBuf>,
@@ -221,14 +222,17 @@ impl<A: AutodiffBackend> Trainer<A> {
         if state.model != self.state.model {
             return differs("the checkpoint is of a network of other sizes");
         }
-        if state.train != self.state.train {
+        // A run may be made longer or shorter, and be watched more or less closely, without becoming another run.
+        let mut train = state.train.clone();
+        train.clone_schedule_from(&self.state.train);
+        if train != self.state.train {
             return differs("the checkpoint was made with other training settings");
         }
         if state.pairs != self.state.pairs {
             return differs("the checkpoint was made with other training pairs");
         }
         self.model = model;
-        self.state = state;
+        self.state = RunState { train, ..state };
         Ok(())
     }
 

@@ -1,0 +1,127 @@
+//! The training loop: it learns, it stops and goes on, it survives being killed.
+#![allow(missing_docs)]
+#![cfg(feature = "flex")]
+
+mod common;
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::setup;
+use duilian_model::{
+    AutodiffBackend, Flow, ModelError, StepReport, TrainConfig, TrainObserver, TrainSummary, Trainer,
+    TrainerSetup,
+};
+
+const LENGTH: u64 = 60_000;
+
+fn run(setup: TrainerSetup, observer: &mut dyn TrainObserver) -> TrainSummary {
+    Trainer::<AutodiffBackend>::new(setup, Default::default()).expect("starts").run(observer).expect("runs")
+}
+
+struct StopAt(u64);
+
+impl TrainObserver for StopAt {
+    fn on_step(&mut self, report: &StepReport) -> Flow {
+        if report.step == self.0 { Flow::Stop } else { Flow::Continue }
+    }
+}
+
+#[test]
+fn it_learns_which_character_answers_which() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let summary = run(setup(folder.path(), LENGTH), &mut ());
+    assert!(summary.finished && summary.characters >= LENGTH);
+    let (_, forward, reverse) = summary.curve.points.last().expect("validated").validation[0].clone();
+    // Chance is ln 40 = 3.7; the answer is certain.
+    assert!(forward < 0.5 && reverse < 0.7, "{forward} {reverse}");
+    for file in ["best.safetensors", "last.safetensors", "curve.csv", "curve.svg", "config.json"] {
+        assert!(folder.path().join("run").join(file).exists(), "{file}");
+    }
+}
+
+#[test]
+fn a_stopped_run_goes_on_bit_by_bit() {
+    let (whole, parts) = (tempfile::tempdir().expect("folder"), tempfile::tempdir().expect("folder"));
+    let expected = run(setup(whole.path(), LENGTH), &mut ());
+    let stopped = run(setup(parts.path(), LENGTH), &mut StopAt(133));
+    assert!(!stopped.finished && stopped.steps == 133);
+    let refused = Trainer::<AutodiffBackend>::new(setup(parts.path(), LENGTH), Default::default());
+    assert!(matches!(refused, Err(ModelError::CannotResume { .. })), "nothing is overwritten");
+    let resumed = run(TrainerSetup { resume: true, ..setup(parts.path(), LENGTH) }, &mut ());
+    assert_eq!(resumed, expected);
+    let weights = |folder: &Path| std::fs::read(folder.join("run/last.safetensors")).expect("reads");
+    assert!(weights(whole.path()) == weights(parts.path()), "the weights are the same bytes");
+}
+
+#[test]
+fn a_checkpoint_of_another_run_is_refused() {
+    let folder = tempfile::tempdir().expect("folder");
+    run(setup(folder.path(), 10_000), &mut ());
+    let resume = |change: fn(&mut TrainConfig)| {
+        let mut setup = TrainerSetup { resume: true, ..setup(folder.path(), 10_000) };
+        change(&mut setup.train);
+        Trainer::<AutodiffBackend>::new(setup, Default::default()).map(|_| ())
+    };
+    assert!(matches!(resume(|t| t.seed = 7), Err(ModelError::CannotResume { .. })));
+    assert!(matches!(resume(|t| t.learning_rate = 1e-3), Err(ModelError::CannotResume { .. })));
+    assert!(resume(|t| t.total_characters = 20_000).is_ok(), "a run may be made longer");
+
+    let path = folder.path().join("run/checkpoint.safetensors");
+    let bytes = std::fs::read(&path).expect("reads");
+    for cut in [0, 100, bytes.len() - 1] {
+        std::fs::write(&path, &bytes[..cut]).expect("writes");
+        assert!(matches!(resume(|_| ()), Err(ModelError::Damaged { .. })), "cut at {cut}");
+        assert_eq!(std::fs::read(&path).expect("reads").len(), cut, "a damaged file stays as it is");
+    }
+}
+
+#[test]
+fn weights_of_another_run_can_be_the_start() {
+    let folder = tempfile::tempdir().expect("folder");
+    let first = run(setup(folder.path(), LENGTH), &mut ());
+    let start_from = Some(folder.path().join("run/last.safetensors"));
+    let again = TrainerSetup { start_from, folder: folder.path().join("again"), ..setup(folder.path(), 7_000) };
+    let second = run(again, &mut ());
+    let loss = |summary: &TrainSummary| summary.curve.points.last().expect("validated").validation[0].1;
+    assert!(loss(&second) < loss(&first) + 0.3, "{} {}", loss(&second), loss(&first));
+}
+
+/// The variable that makes [`train_in_a_child`] train in this folder.
+const CHILD_FOLDER: &str = "DUILIAN_TEST_CHILD_FOLDER";
+
+/// Does nothing unless [`a_killed_run_reaches_the_same_loss`] runs it in a process of its own.
+#[test]
+fn train_in_a_child() {
+    if let Some(folder) = std::env::var_os(CHILD_FOLDER) {
+        run(setup(Path::new(&folder), LENGTH), &mut ());
+    }
+}
+
+#[test]
+fn a_killed_run_reaches_the_same_loss() {
+    let (whole, killed) = (tempfile::tempdir().expect("folder"), tempfile::tempdir().expect("folder"));
+    let expected = run(setup(whole.path(), LENGTH), &mut ());
+    let mut child = Command::new(std::env::current_exe().expect("this test"))
+        .args(["--exact", "train_in_a_child", "--quiet"])
+        .env(CHILD_FOLDER, killed.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("starts");
+    let checkpoint = killed.path().join("run/checkpoint.safetensors");
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while !checkpoint.exists() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().expect("SIGKILL");
+    child.wait().expect("ends");
+    assert!(checkpoint.exists(), "the child wrote a checkpoint");
+    // Whatever was being written when the process died lies beside its place and harms nothing.
+    let setup = TrainerSetup { resume: true, ..setup(killed.path(), LENGTH) };
+    let trainer = Trainer::<AutodiffBackend>::new(setup, Default::default()).expect("resumes");
+    assert!(trainer.progress().0 >= 20 && trainer.progress().1 < LENGTH, "{:?}", trainer.progress());
+    let mut trainer = trainer;
+    assert_eq!(trainer.run(&mut ()).expect("runs"), expected);
+}
