@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use duilian_corpus::{CleanConfig, CleanReport, Input, Progress, clean};
+use duilian::corpus::{CleanConfig, CleanReport, Input, Progress, clean};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Makes training pairs from corpora.

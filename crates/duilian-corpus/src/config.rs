@@ -28,10 +28,11 @@ pub enum Input {
 ///
 /// let config = CleanConfig::default();
 /// assert!(config.authored && config.inputs.is_empty() && config.exclude.is_empty());
-/// assert_eq!((config.min_score, config.min_ci_score, config.min_regulated_score), (0.5, 0.7, 0.0));
-/// assert_eq!((config.joined_share, config.max_length), (0.08, 40));
-/// assert_eq!((config.near_duplicate_distance, config.near_case_distance), (2, 1));
-/// assert_eq!((config.validation_share, config.authored_validation_share), (0.01, 0.06));
+/// assert_eq!((config.min_score, config.min_ci_score, config.min_regulated_score), (0.6, 0.8, 0.0));
+/// assert_eq!(config.min_upside_down_score, 0.7);
+/// assert_eq!((config.joined_share, config.max_length), (0.16, 40));
+/// assert_eq!((config.near_duplicate_distance, config.near_line_distance), (2, 1));
+/// assert_eq!((config.validation_share, config.authored_validation_share), (0.0075, 0.06));
 /// assert_eq!((config.seed, config.write_rejects), (42, false));
 /// assert!(serde_json::from_str::<CleanConfig>(r#"{"minscore": 1}"#).is_err());
 /// ```
@@ -45,23 +46,27 @@ pub struct CleanConfig {
     /// TSV files of cases for measuring: pairs with a line that equals or nearly equals one of theirs are dropped.
     /// Default none.
     pub exclude: Vec<PathBuf>,
-    /// Lowest parallelism score of a mined couplet; docs/data.md says what stands at each score. Default 0.5.
+    /// Lowest parallelism score of a mined couplet; docs/data.md says what stands at each score. Default 0.6.
     pub min_score: f32,
-    /// Lowest score of clauses from song lyrics, which are parallel by accident only. Default 0.7.
+    /// Lowest score of clauses from song lyrics (词, 曲), which are parallel by accident only. Default 0.8.
     pub min_ci_score: f32,
     /// Lowest score of a couplet that is parallel by form: some poets did not keep it. Default 0.
     pub min_regulated_score: f32,
-    /// Share of the neighbouring couplets of a poem that are also joined to two-clause pairs. Default 0.08.
+    /// Lowest score, from the same sources, of a couplet whose upper line ends level and whose lower line ends
+    /// oblique: against the custom, but what is asked for where an upper line ends level. Default 0.7.
+    pub min_upside_down_score: f32,
+    /// Share of the poems whose neighbouring couplets are also joined to two-clause pairs. Default 0.16.
     pub joined_share: f64,
     /// Longest line in characters, marks included. Default 40.
     pub max_length: usize,
     /// Pairs of equal length that differ at so many places or fewer are near-duplicates; of lines with fewer than
     /// five characters only equal ones are. Default 2.
     pub near_duplicate_distance: usize,
-    /// Lines that differ from a case's line at so many places or fewer are dropped with their pair; of lines with
-    /// fewer than five characters only equal ones are. Default 1.
-    pub near_case_distance: usize,
-    /// Share of the poems that go to the validation set. Default 0.01.
+    /// Training pairs with a line that differs at so many places or fewer from a line of a case or of the validation
+    /// sets are dropped; of lines with fewer than five characters only equal ones are. Clauses of five characters
+    /// and more count as lines. Default 1.
+    pub near_line_distance: usize,
+    /// Share of the poems that go to the validation set. Default 0.0075.
     pub validation_share: f64,
     /// Share of the authored couplets that are held out. Default 0.06.
     pub authored_validation_share: f64,
@@ -77,14 +82,15 @@ impl Default for CleanConfig {
             inputs: Vec::new(),
             authored: true,
             exclude: Vec::new(),
-            min_score: 0.5,
-            min_ci_score: 0.7,
+            min_score: 0.6,
+            min_ci_score: 0.8,
             min_regulated_score: 0.0,
-            joined_share: 0.08,
+            min_upside_down_score: 0.7,
+            joined_share: 0.16,
             max_length: 40,
             near_duplicate_distance: 2,
-            near_case_distance: 1,
-            validation_share: 0.01,
+            near_line_distance: 1,
+            validation_share: 0.0075,
             authored_validation_share: 0.06,
             seed: 42,
             write_rejects: false,
@@ -112,6 +118,7 @@ impl CleanConfig {
             ("min_score", self.min_score),
             ("min_ci_score", self.min_ci_score),
             ("min_regulated_score", self.min_regulated_score),
+            ("min_upside_down_score", self.min_upside_down_score),
         ] {
             if score.is_nan() {
                 return Err(CorpusError::InvalidConfig { field, reason: "is no number".to_owned() });

@@ -34,15 +34,20 @@ impl NearDuplicates {
 
     /// Adds a text unless it, or nearly it, is there already; returns whether it was added.
     pub fn insert(&mut self, text: Vec<char>) -> bool {
-        if self.contains(&text) {
-            return false;
+        let new = !self.contains(&text);
+        if new {
+            self.add(text);
         }
+        new
+    }
+
+    /// Adds a text whatever is there already.
+    pub fn add(&mut self, text: Vec<char>) {
         let number = self.texts.len() as u32;
         for key in self.keys(&text) {
             self.blocks.entry(key).or_default().push(number);
         }
         self.texts.push(text);
-        true
     }
 
     /// Whether a text, or nearly it, is there.

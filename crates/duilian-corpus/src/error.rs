@@ -35,7 +35,7 @@ pub enum CorpusError {
         entry: String,
         /// Line of the fault, from 1.
         line: usize,
-        /// Column of the fault, from 1.
+        /// Byte of that line at which the fault was noticed, from 1.
         column: usize,
         /// What is wrong.
         reason: String,
@@ -84,6 +84,13 @@ impl CorpusError {
 
     pub(crate) fn json(path: &Path, entry: &str) -> impl FnOnce(serde_json::Error) -> Self {
         let (path, entry) = (path.to_owned(), entry.to_owned());
-        move |e| Self::Json { path, entry, line: e.line(), column: e.column(), reason: e.to_string() }
+        move |e| Self::Json { path, entry, line: e.line(), column: e.column(), reason: json_reason(&e) }
     }
+}
+
+/// What is wrong with a JSON text, without its place.
+pub(crate) fn json_reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&place).unwrap_or(&text).to_owned()
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use duilian_core::{Couplet, Line, is_mark};
-use duilian_prosody::{BlockedWords, Tone, ToneBook, tones};
+use duilian_prosody::{BlockedWords, Tone, ToneBook, ToneSet, tones};
 use serde::{Deserialize, Serialize};
 
 /// Why a pair was left out. Each pair is counted under the first reason that holds.
@@ -26,7 +26,7 @@ pub enum RejectReason {
     Repetition,
     /// The lines share a character (R3).
     SharedCharacter,
-    /// The upper line does not end oblique or the lower line not level (R5).
+    /// The lines end in the same tone (R5).
     EndTone,
     /// A line has a blocked word (R4).
     BlockedWord,
@@ -40,6 +40,32 @@ pub enum RejectReason {
     MeasuredCase,
     /// The pair shares a line with the validation set.
     SharedWithValidation,
+}
+
+impl RejectReason {
+    /// The name in files.
+    ///
+    /// ```
+    /// assert_eq!(duilian_corpus::RejectReason::EndTone.name(), "end_tone");
+    /// ```
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MissingCharacter => "missing_character",
+            Self::NotHan => "not_han",
+            Self::UnequalLength => "unequal_length",
+            Self::UnequalMarks => "unequal_marks",
+            Self::TooLong => "too_long",
+            Self::Repetition => "repetition",
+            Self::SharedCharacter => "shared_character",
+            Self::EndTone => "end_tone",
+            Self::BlockedWord => "blocked_word",
+            Self::NotParallel => "not_parallel",
+            Self::Duplicate => "duplicate",
+            Self::NearDuplicate => "near_duplicate",
+            Self::MeasuredCase => "measured_case",
+            Self::SharedWithValidation => "shared_with_validation",
+        }
+    }
 }
 
 static BLOCKED: LazyLock<BlockedWords> = LazyLock::new(BlockedWords::default);
@@ -71,7 +97,7 @@ pub fn check_pair(couplet: &Couplet, with_end_tone: bool) -> Option<RejectReason
     if lower.han().any(|c| given.contains(&c)) {
         return Some(RejectReason::SharedCharacter);
     }
-    if with_end_tone && !ends_well(upper, lower) {
+    if with_end_tone && !end_tones(upper).opposes(end_tones(lower)) {
         return Some(RejectReason::EndTone);
     }
     let blocked = |line: &Line| BLOCKED.find(&line.han().collect::<Vec<_>>()).is_some();
@@ -81,8 +107,13 @@ pub fn check_pair(couplet: &Couplet, with_end_tone: bool) -> Option<RejectReason
     None
 }
 
-/// Whether the upper line can be read as ending oblique and the lower line as ending level, in either book.
-fn ends_well(upper: &Line, lower: &Line) -> bool {
-    let (Some(u), Some(l)) = (upper.han().last(), lower.han().last()) else { return false };
-    tones(u, ToneBook::Either).contains(Tone::Oblique) && tones(l, ToneBook::Either).contains(Tone::Level)
+/// Tones in which a line can be read as ending, in either book.
+pub(crate) fn end_tones(line: &Line) -> ToneSet {
+    line.han().last().map_or(ToneSet::BOTH, |c| tones(c, ToneBook::Either))
+}
+
+/// Whether the pair has the custom against it: its upper line can only be read as ending level, or its lower line
+/// only as ending oblique.
+pub(crate) fn is_upside_down(couplet: &Couplet) -> bool {
+    end_tones(couplet.upper()).only(Tone::Level) || end_tones(couplet.lower()).only(Tone::Oblique)
 }

@@ -18,6 +18,8 @@ pub enum Source {
     Mined,
     /// Consecutive clauses of a song lyric (词) that are associated likewise.
     Ci,
+    /// Consecutive clauses of a Yuan song (曲) that are associated likewise.
+    Qu,
     /// The primer of parallelism 声律启蒙.
     Shenglv,
     /// Two consecutive parallel couplets of one poem, their upper lines joined and their lower lines joined.
@@ -26,13 +28,14 @@ pub enum Source {
 
 impl Source {
     /// All sources in the order in which duplicates give way: the first keeps.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Authored,
         Self::User,
         Self::Regulated,
         Self::Shenglv,
         Self::Mined,
         Self::Ci,
+        Self::Qu,
         Self::Joined,
     ];
 
@@ -48,6 +51,7 @@ impl Source {
             Self::Regulated => "regulated",
             Self::Mined => "mined",
             Self::Ci => "ci",
+            Self::Qu => "qu",
             Self::Shenglv => "shenglv",
             Self::Joined => "joined",
         }

@@ -19,6 +19,8 @@ pub struct CleanReport {
     pub files_skipped: u64,
     /// Poems, lyrics and paragraphs.
     pub texts: u64,
+    /// Clauses of texts that stand in no candidate pair: of sentences without a partner of equal length.
+    pub unpaired_clauses: u64,
     /// Candidate pairs before any filter.
     pub candidates: SourceCount,
     /// Candidates that were left out, by reason and source.
@@ -27,11 +29,11 @@ pub struct CleanReport {
     pub kept_by_contexts: u64,
     /// Scored couplets by score: lower bound of each bin of 0.1 in tenths, and number, before the threshold.
     pub scores: BTreeMap<Source, BTreeMap<i32, u64>>,
-    /// Pairs of train.tsv.
+    /// Pairs of `train.tsv`.
     pub train: SourceCount,
-    /// Pairs of valid.tsv.
+    /// Pairs of `valid.tsv`.
     pub valid: SourceCount,
-    /// Pairs of valid_authored.tsv.
+    /// Pairs of `valid_authored.tsv`.
     pub valid_authored: SourceCount,
 }
 
@@ -54,7 +56,11 @@ impl CleanReport {
 
 impl std::fmt::Display for CleanReport {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        writeln!(f, "{} files read, {} skipped, {} texts", self.files_read, self.files_skipped, self.texts)?;
+        writeln!(
+            f,
+            "{} files read, {} skipped, {} texts, {} clauses without a partner",
+            self.files_read, self.files_skipped, self.texts, self.unpaired_clauses
+        )?;
         write!(f, "{:<24}", "")?;
         for source in Source::ALL {
             write!(f, "{:>11}", source.name())?;
@@ -69,12 +75,11 @@ impl std::fmt::Display for CleanReport {
         };
         row("candidates", &self.candidates)?;
         for (reason, counts) in &self.rejects {
-            // The name that JSON gives it.
-            let name = serde_json::to_value(reason).map_err(|_| std::fmt::Error)?;
-            row(&format!("- {}", name.as_str().unwrap_or_default()), counts)?;
+            row(&format!("- {}", reason.name()), counts)?;
         }
         row("train", &self.train)?;
         row("valid", &self.valid)?;
-        row("valid_authored", &self.valid_authored)
+        row("valid_authored", &self.valid_authored)?;
+        writeln!(f, "kept by the allowed contexts of blocked words: {}", self.kept_by_contexts)
     }
 }

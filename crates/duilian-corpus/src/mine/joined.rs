@@ -9,9 +9,8 @@ use crate::split::chance;
 /// opposite the one that answers it. `pairs` are the parallel couplets of the corpus in the order of the poems;
 /// only a share of the neighbours is taken, drawn by seed and poem.
 pub(crate) fn join_neighbours(pairs: &[Pair], share: f64, max_length: usize, seed: u64) -> Vec<Pair> {
-    let usable = |p: &Pair| {
-        matches!(p.source, Source::Regulated | Source::Mined) && p.couplet.upper().len() <= 7
-    };
+    let usable =
+        |p: &Pair| matches!(p.source, Source::Regulated | Source::Mined) && p.couplet.upper().len() <= 7;
     pairs
         .windows(2)
         .filter(|w| w[0].group == w[1].group && usable(&w[0]) && usable(&w[1]))

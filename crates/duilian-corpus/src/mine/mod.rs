@@ -7,5 +7,5 @@ mod shenglv;
 
 pub use association::Association;
 pub(crate) use joined::join_neighbours;
-pub(crate) use poem::{Form, couplets_of};
+pub(crate) use poem::{couplets_of_lyric, couplets_of_poem};
 pub(crate) use shenglv::couplets_of_primer;

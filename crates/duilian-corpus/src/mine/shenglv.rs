@@ -1,50 +1,51 @@
 //! Couplets of the primer 声律启蒙, which says "X 对 Y" and then gives parallel clauses.
 
 use duilian_core::Couplet;
-use duilian_prosody::{Tone, ToneBook, tones};
+use duilian_prosody::Tone;
 
-use super::poem::parse;
-use crate::filter::RejectReason;
+use super::poem::Found;
+use crate::filter::end_tones;
+use crate::record::Source;
 
 /// Cuts a normalised paragraph into couplets. Where the first part ends level and the second oblique, as often in
 /// "X 对 Y", the two change places: either is the answer of the other.
-pub(crate) fn couplets_of_primer(text: &str) -> (Vec<Couplet>, Vec<(RejectReason, String)>) {
-    let mut couplets = Vec::new();
-    let mut rejects = Vec::new();
-    let mut push = |upper: &str, lower: &str| match parse(upper, lower) {
-        Ok(couplet) => couplets.push(upright(couplet)),
-        Err(reason) => rejects.push((reason, format!("{upper}\t{lower}"))),
-    };
+pub(crate) fn couplets_of_primer(text: &str) -> Found {
+    let mut found = Found::default();
     for sentence in text.split(['。', '！', '？', '\n']) {
         if let Some((upper, lower)) = sentence.split_once('；').filter(|(u, l)| same_form(u, l)) {
-            push(upper, lower);
+            found.push(upper, lower, Source::Shenglv);
             continue;
         }
         let mut waiting: Option<&str> = None;
         for clause in sentence.split(['，', '；']).filter(|c| !c.is_empty()) {
             if let Some((upper, lower)) = clause.split_once('对').filter(|(u, l)| same_form(u, l)) {
-                push(upper, lower);
+                found.push(upper, lower, Source::Shenglv);
+                found.unpaired_clauses += u64::from(waiting.take().is_some());
+            } else if let Some(upper) = waiting.filter(|u| same_form(u, clause)) {
+                found.push(upper, clause, Source::Shenglv);
                 waiting = None;
-            } else if let Some(upper) = waiting.take().filter(|u| same_form(u, clause)) {
-                push(upper, clause);
             } else {
-                waiting = Some(clause);
+                found.unpaired_clauses += u64::from(waiting.replace(clause).is_some());
             }
         }
+        found.unpaired_clauses += u64::from(waiting.is_some());
     }
-    (couplets, rejects)
+    for (couplet, _) in &mut found.couplets {
+        set_upright(couplet);
+    }
+    found
 }
 
 fn same_form(upper: &str, lower: &str) -> bool {
     !upper.is_empty() && upper.chars().count() == lower.chars().count()
 }
 
-fn upright(couplet: Couplet) -> Couplet {
-    let last = |line: &duilian_core::Line| {
-        line.han().last().map_or(duilian_prosody::ToneSet::BOTH, |c| tones(c, ToneBook::Either))
-    };
-    let reversed = last(couplet.upper()).only(Tone::Level) && last(couplet.lower()).only(Tone::Oblique);
-    if reversed { Couplet::new(couplet.lower().clone(), couplet.upper().clone()) } else { couplet }
+fn set_upright(couplet: &mut Couplet) {
+    let reversed =
+        end_tones(couplet.upper()).only(Tone::Level) && end_tones(couplet.lower()).only(Tone::Oblique);
+    if reversed {
+        *couplet = Couplet::new(couplet.lower().clone(), couplet.upper().clone());
+    }
 }
 
 #[cfg(test)]
@@ -54,7 +55,9 @@ mod tests {
     #[test]
     fn a_paragraph_gives_all_its_couplets() {
         let text = "云对雨，雪对风，晚照对晴空。三尺剑，六钧弓。远看山有色；近听水无声。";
-        let found: Vec<String> = couplets_of_primer(text).0.iter().map(ToString::to_string).collect();
-        assert_eq!(found, ["雨\t云", "雪\t风", "晚照\t晴空", "三尺剑\t六钧弓", "远看山有色\t近听水无声"]);
+        let found = couplets_of_primer(text);
+        assert_eq!((found.broken.len(), found.unpaired_clauses), (0, 0));
+        let texts: Vec<String> = found.couplets.iter().map(|(c, _)| c.to_string()).collect();
+        assert_eq!(texts, ["雨\t云", "雪\t风", "晚照\t晴空", "三尺剑\t六钧弓", "远看山有色\t近听水无声"]);
     }
 }

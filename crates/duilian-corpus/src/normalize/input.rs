@@ -76,7 +76,7 @@ fn with_spaces(characters: &[char], spaced: &[usize]) -> Vec<char> {
     let between_han = |i: usize| i > 0 && is_han(characters[i]) && is_han(characters[i - 1]);
     let seams = (0..characters.len()).filter(|&i| between_han(i)).count();
     let apart = spaced.iter().filter(|&&i| between_han(i)).count();
-    if apart == seams && seams > 1 {
+    if apart == seams {
         return characters.to_vec();
     }
     let mut line = Vec::with_capacity(characters.len() + apart);
@@ -103,7 +103,7 @@ mod tests {
             ("二、三、四、五", "二、三、四、五"),
             ("为什么?", "为什么？"),
             ("《江山如此多嬌》", "江山如此多娇"),
-            ("春 来", "春，来"),
+            ("春 来", "春来"),
             ("\u{2F08}山", "人山"),
             ("𠮷野", "𠮷野"),
             ("喵喵喵", "喵喵喵"),

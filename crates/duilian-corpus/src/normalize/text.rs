@@ -9,8 +9,7 @@ use ferrous_opencc::config::BuiltinConfig;
 use unicode_normalization::UnicodeNormalization;
 
 /// `None` if the embedded tables of the crate cannot be read, which a test excludes.
-static CONVERTER: LazyLock<Option<OpenCC>> =
-    LazyLock::new(|| OpenCC::from_config(BuiltinConfig::T2s).ok());
+static CONVERTER: LazyLock<Option<OpenCC>> = LazyLock::new(|| OpenCC::from_config(BuiltinConfig::T2s).ok());
 
 /// Variant forms and the forms that everybody uses; see the head of the file.
 static VARIANTS: LazyLock<HashMap<char, char>> = LazyLock::new(|| {
@@ -72,23 +71,33 @@ pub(super) fn variant(c: char) -> Option<char> {
 }
 
 /// Normalises the text of a book: compatibility characters (NFKC), variant marks, notes in brackets left out,
-/// spaces and quotation marks left out, traditional to simplified. What is no character of a line stays as it is
-/// for the filters to see.
+/// spaces and quotation marks left out, traditional to simplified. Line ends stay. What is no
+/// character of a line stays as it is for the filters to see.
 ///
 /// ```
 /// use duilian_corpus::normalize_text;
 /// assert_eq!(normalize_text("白日依山盡（一作看），黃河入海流."), "白日依山尽，黄河入海流。");
-/// assert_eq!(normalize_text("□風"), "□风");
+/// assert_eq!(normalize_text("□風\n（一作\n虎）雲（從\n龍"), "□风\n云\n龙");
 /// ```
 pub fn normalize_text(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut depth = 0_u32;
+    let mut closing = text.chars().filter(|&c| closes_note(c)).count();
     for c in text.chars() {
         match c {
-            '（' | '(' | '〔' | '[' | '【' | '［' | '{' | '｛' => depth += 1,
-            '）' | ')' | '〕' | ']' | '】' | '］' | '}' | '｝' => depth = depth.saturating_sub(1),
+            _ if opens_note(c) => depth += 1,
+            _ if closes_note(c) => {
+                depth = depth.saturating_sub(1);
+                closing -= 1;
+            }
+            // A note may have several lines, but a bracket that nobody closes takes no more than its own.
+            '\n' if depth == 0 || closing == 0 => {
+                depth = 0;
+                clean.push(c);
+            }
             _ if depth > 0 => {}
-            '“' | '”' | '‘' | '’' | '「' | '」' | '『' | '』' | '《' | '》' | '〈' | '〉' | '"' | '\'' => {}
+            '“' | '”' | '‘' | '’' | '「' | '」' | '『' | '』' | '《' | '》' | '〈' | '〉' | '"' | '\'' =>
+                {}
             _ if c.is_whitespace() || is_invisible(c) => {}
             _ if is_mark(c) || is_missing_sign(c) => clean.push(c),
             _ => match variant(c) {
@@ -98,6 +107,14 @@ pub fn normalize_text(text: &str) -> String {
         }
     }
     simplify(&clean)
+}
+
+fn opens_note(c: char) -> bool {
+    matches!(c, '（' | '(' | '〔' | '[' | '【' | '［' | '{' | '｛')
+}
+
+fn closes_note(c: char) -> bool {
+    matches!(c, '）' | ')' | '〕' | ']' | '】' | '］' | '}' | '｝')
 }
 
 /// Characters without a shape, which text carries along.

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::CorpusError;
+use crate::error::json_reason;
 
 /// Lines of a file with their numbers from 1, without line ends of either kind.
 fn numbered_lines(
@@ -79,9 +80,12 @@ struct JsonPair {
 pub(crate) fn read_json_lines(
     path: &Path,
 ) -> Result<impl Iterator<Item = Result<(String, String), CorpusError>> + '_, CorpusError> {
-    Ok(numbered_lines(path)?.filter(|row| !matches!(row, Ok((_, t)) if t.trim().is_empty())).map(move |row| {
-        let (line, text) = row?;
-        let pair: JsonPair = serde_json::from_str(&text).map_err(|e| record(path, line, &e.to_string()))?;
-        Ok((pair.upper, pair.lower))
-    }))
+    Ok(numbered_lines(path)?.filter(|row| !matches!(row, Ok((_, t)) if t.trim().is_empty())).map(
+        move |row| {
+            let (line, text) = row?;
+            let pair: JsonPair = serde_json::from_str(&text)
+                .map_err(|e| record(path, line, &format!("byte {}: {}", e.column(), json_reason(&e))))?;
+            Ok((pair.upper, pair.lower))
+        },
+    ))
 }

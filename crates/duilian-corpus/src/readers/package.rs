@@ -17,6 +17,8 @@ pub(crate) enum PackageKind {
     Poems,
     /// 全宋词.
     Lyrics,
+    /// 元曲.
+    Songs,
     /// 声律启蒙.
     Primer,
 }
@@ -25,13 +27,14 @@ impl PackageKind {
     /// What the path of a file says; `None` for files that are not read.
     fn of(path: &str) -> Option<Self> {
         let mut parts = path.rsplit('/');
-        let name = parts.next()?;
+        let name = parts.next()?.strip_suffix(".json")?;
         let folder = parts.next()?;
-        let numbered = |prefix: &str| name.starts_with(prefix) && name.ends_with(".json");
+        let numbered = |prefix: &str| name.starts_with(prefix);
         match folder {
             "quantangshi" if numbered("poet.tang.") || numbered("poet.song.") => Some(Self::Poems),
             "songci" if numbered("ci.song.") => Some(Self::Lyrics),
-            "mengxue" if name == "shenglvqimeng.json" => Some(Self::Primer),
+            "yuanqu" if name == "yuanqu" => Some(Self::Songs),
+            "mengxue" if name == "shenglvqimeng" => Some(Self::Primer),
             _ => None,
         }
     }
@@ -66,7 +69,9 @@ impl PackageFile {
     pub(crate) fn texts(&self, origin: &Path) -> Result<Vec<String>, CorpusError> {
         let fail = CorpusError::json(origin, &self.entry);
         let poems: Vec<Poem> = match self.kind {
-            PackageKind::Poems | PackageKind::Lyrics => serde_json::from_slice(&self.bytes).map_err(fail)?,
+            PackageKind::Poems | PackageKind::Lyrics | PackageKind::Songs => {
+                serde_json::from_slice(&self.bytes).map_err(fail)?
+            }
             PackageKind::Primer => {
                 let book: Book = serde_json::from_slice(&self.bytes).map_err(fail)?;
                 book.content.into_iter().flat_map(|v| v.content).collect()
@@ -84,7 +89,8 @@ pub(crate) fn stream_package(path: &Path, files: &SyncSender<PackageFile>) -> Re
 
 fn stream_tarball(path: &Path, files: &SyncSender<PackageFile>) -> Result<usize, CorpusError> {
     let file = File::open(path).map_err(CorpusError::io("open", path))?;
-    let mut archive = tar::Archive::new(GzDecoder::new(BufReader::with_capacity(1 << 20, file)));
+    let mut unpacked = GzDecoder::new(BufReader::with_capacity(1 << 20, file));
+    let mut archive = tar::Archive::new(&mut unpacked);
     let (mut sent, mut skipped) = (0, 0);
     let damaged =
         |entries: usize| move |source| CorpusError::Tarball { path: path.to_owned(), entries, source };
@@ -99,9 +105,11 @@ fn stream_tarball(path: &Path, files: &SyncSender<PackageFile>) -> Result<usize,
         entry.read_to_end(&mut bytes).map_err(damaged(sent + skipped))?;
         sent += 1;
         if files.send(PackageFile { kind, entry: name, bytes }).is_err() {
-            break;
+            return Ok(skipped);
         }
     }
+    // The checksum stands at the very end.
+    std::io::copy(&mut unpacked, &mut std::io::sink()).map_err(damaged(sent + skipped))?;
     if sent == 0 {
         return Err(CorpusError::NoPoems { path: path.to_owned() });
     }
