@@ -50,7 +50,8 @@ pub fn read_pairs(path: &Path) -> Result<Vec<Row>, Failure> {
     let bytes = std::fs::read(path).map_err(|e| Failure::file("read", path, e))?;
     let mut rows = Vec::new();
     for (number, row) in bytes.split(|&b| b == b'\n').enumerate() {
-        let fail = |reason: String| Failure::Text(format!("{}, line {}: {reason}", path.display(), number + 1));
+        let fail =
+            |reason: String| Failure::Text(format!("{}, line {}: {reason}", path.display(), number + 1));
         let row = std::str::from_utf8(row)
             .map_err(|e| fail(format!("not UTF-8 after byte {}", e.valid_up_to())))?
             .trim_end_matches('\r');

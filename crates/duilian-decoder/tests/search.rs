@@ -5,11 +5,11 @@ mod common;
 use std::collections::HashSet;
 
 use common::{Characters, Scripted, assert_sound, broken};
-use duilian_core::{Direction, Line, TokenId};
-use duilian_prosody::{required_end_tone, satisfies_end_tone};
+use duilian_core::{Direction, Line, TokenId, is_han};
 use duilian_decoder::{
     Answer, DecodeError, DecodeOptions, Decoder, Question, SamplingOptions, Source, StepModel, TokenSet,
 };
+use duilian_prosody::{required_end_tone, satisfies_end_tone};
 
 fn question(text: &str) -> Question {
     Question::new(Line::parse(text).expect("valid"), Direction::UpperToLower)

@@ -67,7 +67,8 @@ fn cached_steps_equal_the_full_forward() {
 fn direction_and_hints_change_the_scores() {
     let model = model(2);
     let first = |source: &Source| {
-        let (mut scores, mut state) = (Vec::new(), model.start(std::slice::from_ref(source)).expect("starts"));
+        let (mut scores, mut state) =
+            (Vec::new(), model.start(std::slice::from_ref(source)).expect("starts"));
         model.step(&mut state, &[], &mut scores).expect("steps");
         scores
     };
@@ -80,8 +81,10 @@ fn direction_and_hints_change_the_scores() {
 #[test]
 fn rows_that_are_selected_go_on_as_themselves() {
     let model = model(3);
-    let sources: Vec<Source> =
-        [[14, 20, 31], [15, 21, 32], [16, 22, 33]].iter().map(|s| source(s, Direction::UpperToLower)).collect();
+    let sources: Vec<Source> = [[14, 20, 31], [15, 21, 32], [16, 22, 33]]
+        .iter()
+        .map(|s| source(s, Direction::UpperToLower))
+        .collect();
     let alone = |i: usize, path: [u16; 2]| {
         let mut state = model.start(&sources[i..=i]).expect("starts");
         let mut scores = Vec::new();
@@ -137,7 +140,8 @@ fn small_formats_stay_close() {
         model.loss(&pair, Direction::UpperToLower).per_character()
     };
     let exact = loss(weights.clone());
-    for (format, allowed) in [(WeightFormat::F32, 0.0), (WeightFormat::F16, 0.01), (WeightFormat::Int8, 0.05)] {
+    for (format, allowed) in [(WeightFormat::F32, 0.0), (WeightFormat::F16, 0.01), (WeightFormat::Int8, 0.05)]
+    {
         let bytes = weights.to_bytes(format).expect("writes");
         assert_eq!(bytes, weights.to_bytes(format).expect("writes"), "equal weights, equal bytes");
         let found = loss(ModelWeights::from_bytes(&bytes, "memory").expect("reads"));

@@ -82,7 +82,8 @@ fn weights_of_another_run_can_be_the_start() {
     let folder = tempfile::tempdir().expect("folder");
     let first = run(setup(folder.path(), LENGTH), &mut ());
     let start_from = Some(folder.path().join("run/last.safetensors"));
-    let again = TrainerSetup { start_from, folder: folder.path().join("again"), ..setup(folder.path(), 7_000) };
+    let again =
+        TrainerSetup { start_from, folder: folder.path().join("again"), ..setup(folder.path(), 7_000) };
     let second = run(again, &mut ());
     let loss = |summary: &TrainSummary| summary.curve.points.last().expect("validated").validation[0].1;
     assert!(loss(&second) < loss(&first) + 0.3, "{} {}", loss(&second), loss(&first));

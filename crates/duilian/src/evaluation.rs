@@ -92,7 +92,10 @@ impl Evaluation {
             scored_pairs: forward.pairs,
             unanswered: answers.iter().filter(|a| a.is_none()).count(),
             broken_hard_rules,
-            rules: sums.into_iter().map(|(rule, (sum, of))| (rule, RuleRate { rate: sum / of as f64, of })).collect(),
+            rules: sums
+                .into_iter()
+                .map(|(rule, (sum, of))| (rule, RuleRate { rate: sum / of as f64, of }))
+                .collect(),
         }
     }
 }
@@ -146,7 +149,8 @@ pub fn bleu<'a>(pairs: impl IntoIterator<Item = (&'a Line, &'a Line)>) -> f64 {
     if matched.contains(&0) {
         return 0.0;
     }
-    let precision: f64 = matched.iter().zip(total).map(|(&m, t)| (m as f64 / t as f64).ln()).sum::<f64>() / 4.0;
+    let precision: f64 =
+        matched.iter().zip(total).map(|(&m, t)| (m as f64 / t as f64).ln()).sum::<f64>() / 4.0;
     let brevity = (1.0 - reference_length as f64 / candidate_length as f64).min(0.0);
     100.0 * (precision + brevity).exp()
 }

@@ -218,3 +218,86 @@ pub(crate) fn generator(seed: u64, purpose: u64, number: u64) -> ChaCha8Rng {
     bytes[16..24].copy_from_slice(&number.to_le_bytes());
     ChaCha8Rng::from_seed(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ShardWriter;
+
+    fn plan(config: &TrainConfig) -> BatchPlan {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let mut writer = ShardWriter::new(200);
+        for i in 0..50_u16 {
+            let line = |first: u16| (0..=i % 3).map(|_| TokenId(first + i)).collect::<Vec<_>>();
+            writer.push(&line(14), &line(64), if i < 10 { "often" } else { "once" }).expect("valid");
+        }
+        writer.finish(folder.path()).expect("writes");
+        let shards = Arc::new(ShardSet::open(folder.path()).expect("opens"));
+        BatchPlan::new(shards, config, 64).expect("has pairs")
+    }
+
+    fn config() -> TrainConfig {
+        TrainConfig {
+            batch_characters: 16,
+            repeats: [("often".to_owned(), 3)].into(),
+            ..TrainConfig::default()
+        }
+    }
+
+    #[test]
+    fn a_batch_follows_from_seed_and_step() {
+        let (mut forward, mut backward) = (plan(&config()), plan(&config()));
+        let steps = 3 * forward.batches_per_epoch();
+        let one: Vec<HostBatch> = (0..steps).map(|s| forward.batch(s)).collect();
+        let mut other: Vec<HostBatch> = (0..steps).rev().map(|s| backward.batch(s)).collect();
+        other.reverse();
+        assert_eq!(one, other);
+        let mut reseeded = plan(&TrainConfig { seed: 43, ..config() });
+        assert_ne!(one, (0..steps).map(|s| reseeded.batch(s)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn an_epoch_shows_each_pair_as_often_as_its_source_says() {
+        let mut plan = plan(&TrainConfig { reversed_share: 0.0, ..config() });
+        let mut seen = BTreeMap::<u16, usize>::new();
+        for step in 0..plan.batches_per_epoch() {
+            let batch = plan.batch(step);
+            assert!(batch.given.len() <= 16 && batch.given.len() == batch.rows * batch.length);
+            for row in batch.given.chunks(batch.length) {
+                *seen.entry(row[0]).or_default() += 1;
+            }
+        }
+        for (first, times) in seen {
+            assert_eq!(times, if first < 24 { 3 } else { 1 }, "pair {first}");
+        }
+    }
+
+    #[test]
+    fn shares_are_kept_and_both_sides_turn_together() {
+        let mut plan = plan(&TrainConfig { reversed_share: 0.3, hinted_share: 0.5, ..config() });
+        let (mut reversed, mut rows) = (0, 0);
+        for step in 0..50 * plan.batches_per_epoch() {
+            let batch = plan.batch(step);
+            rows += batch.rows;
+            for (row, direction) in batch.given.chunks(batch.length).zip(&batch.directions) {
+                let from_lower = row[0] >= 64;
+                assert_eq!(from_lower, *direction == Direction::LowerToUpper);
+                reversed += usize::from(from_lower);
+            }
+        }
+        let share = reversed as f64 / rows as f64;
+        assert!((share - 0.3).abs() < 0.03, "{share}");
+    }
+
+    #[test]
+    fn splitting_keeps_rows_in_order() {
+        let batch = plan(&config()).batch(0);
+        for parts in 1..5 {
+            let pieces = batch.split(parts);
+            assert!(pieces.len() <= parts);
+            let joined: Vec<u16> = pieces.iter().flat_map(|p| p.given.clone()).collect();
+            assert_eq!(joined, batch.given);
+            assert_eq!(pieces.iter().map(|p| p.rows).sum::<usize>(), batch.rows);
+        }
+    }
+}

@@ -28,8 +28,9 @@ pub(crate) struct RunState {
     pub(crate) step: u64,
     /// Characters learnt from.
     pub(crate) characters: u64,
-    /// Loss and characters since the last validation.
-    pub(crate) recent: (f64, u64),
+    /// Loss, as the bits of an `f64`, and characters since the last validation: a decimal number in JSON may come
+    /// back with another last bit.
+    pub(crate) recent: (u64, u64),
     /// Lowest validation loss so far.
     pub(crate) best: Option<f64>,
     pub(crate) curve: TrainingCurve,

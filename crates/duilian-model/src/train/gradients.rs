@@ -130,3 +130,81 @@ impl<A: AutodiffBackend> ModuleMapper<A> for FreshLeaves {
         Param::from_mapped_value(id, Tensor::from_inner(value.inner()).require_grad(), mapper)
     }
 }
+
+#[cfg(all(test, feature = "flex"))]
+mod tests {
+    use duilian_core::{Direction, TokenId};
+
+    use super::*;
+    use crate::network::parameter_shapes;
+    use crate::{AutodiffBackend as B, ModelConfig, ShardSet, ShardWriter, TrainConfig};
+
+    fn setup(folder: &std::path::Path, parts: usize) -> TrainerSetup {
+        let mut writer = ShardWriter::new(40);
+        writer.push(&[TokenId(14)], &[TokenId(15)], "a").expect("valid");
+        writer.finish(folder).expect("writes");
+        TrainerSetup {
+            model: ModelConfig::tiny(40),
+            train: TrainConfig { batch_parts: parts, ..TrainConfig::default() },
+            shards: std::sync::Arc::new(ShardSet::open(folder).expect("opens")),
+            validation: Vec::new(),
+            folder: folder.to_owned(),
+            resume: false,
+            start_from: None,
+        }
+    }
+
+    fn batch() -> HostBatch {
+        let line = |ids: [u16; 4]| ids.map(TokenId);
+        let mut batch = HostBatch::empty(4);
+        batch.push(&line([14, 15, 4, 16]), &line([20, 21, 4, 22]), &[false; 4], Direction::UpperToLower);
+        batch.push(
+            &line([17, 18, 19, 16]),
+            &line([23, 24, 25, 26]),
+            &[false, true, false, false],
+            Direction::LowerToUpper,
+        );
+        batch.push(
+            &line([14, 14, 15, 1]),
+            &line([20, 20, 27, 28]),
+            &[true, true, false, false],
+            Direction::UpperToLower,
+        );
+        batch
+    }
+
+    fn gradients(parts: usize) -> (AlignedTransformer<B>, f32, FlatGradients<B>) {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let setup = setup(folder.path(), parts);
+        let device = crate::DefaultDevice::default();
+        <B as burn::tensor::backend::Backend>::seed(&device, 3);
+        let model = AlignedTransformer::<B>::new(&setup.model, &device).expect("valid").fork(&device);
+        let worker = GradientWorker::<B>::new(&setup, true, device).expect("starts");
+        let (loss, gradients) = worker.gradients(&model, &batch().split(parts), &setup, 0.1);
+        (model, loss, gradients)
+    }
+
+    #[test]
+    fn every_parameter_is_reached() {
+        let (model, loss, gradients) = gradients(1);
+        assert!(loss > 0.0);
+        for (path, _, id) in parameter_shapes::<B, _>(&model) {
+            let gradient = gradients.get(&id).unwrap_or_else(|| panic!("{path} has no gradient"));
+            assert!(gradient.clone().abs().max().into_scalar() > 0.0, "{path} has a gradient of zeros");
+        }
+    }
+
+    #[test]
+    fn parts_add_up_to_the_whole() {
+        let (model, whole, expected) = gradients(1);
+        for parts in [2, 3] {
+            let (same, sum, found) = gradients(parts);
+            assert!((sum - whole).abs() < 1e-3, "{sum} {whole}");
+            let ids = |m: &AlignedTransformer<B>| parameter_shapes::<B, _>(m);
+            for ((path, _, a), (_, _, b)) in ids(&model).into_iter().zip(ids(&same)) {
+                let difference = (expected[&a].clone() - found[&b].clone()).abs().max().into_scalar();
+                assert!(difference < 1e-5, "{path}: {difference}");
+            }
+        }
+    }
+}

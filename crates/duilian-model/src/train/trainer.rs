@@ -198,7 +198,7 @@ impl<A: AutodiffBackend> Trainer<A> {
             pairs: setup.shards.pairs(),
             step: 0,
             characters: 0,
-            recent: (0.0, 0),
+            recent: (0.0_f64.to_bits(), 0),
             best: None,
             curve: TrainingCurve::default(),
         };
@@ -299,7 +299,7 @@ impl<A: AutodiffBackend> Trainer<A> {
             self.model = model;
             gradient_norm = norm;
             loss = f64::from(sum) / counted as f64;
-            self.state.recent.0 += f64::from(sum);
+            self.state.recent.0 = (f64::from_bits(self.state.recent.0) + f64::from(sum)).to_bits();
             self.state.recent.1 += counted as u64;
         }
         self.state.step += 1;
@@ -345,15 +345,15 @@ impl<A: AutodiffBackend> Trainer<A> {
                     loss_of_shards(&model, &set.shards, direction, longest, limit, &self.device)
                         .per_character()
                 });
-                (set.name.clone(), forward, reverse)
+                (set.name.clone(), rounded(forward, 1e6), rounded(reverse, 1e6))
             })
             .collect();
         let (sum, characters) = std::mem::take(&mut self.state.recent);
         let point = CurvePoint {
             step: self.state.step,
             characters: self.state.characters,
-            rate: self.setup.train.rate(self.state.step, self.state.characters),
-            train_loss: sum / characters.max(1) as f64,
+            rate: rounded(self.setup.train.rate(self.state.step, self.state.characters), 1e9),
+            train_loss: rounded(f64::from_bits(sum) / characters.max(1) as f64, 1e6),
             validation,
         };
         let folder = &self.setup.folder;
@@ -384,4 +384,9 @@ impl<A: AutodiffBackend> Trainer<A> {
         let json = serde_json::to_vec_pretty(&config).expect("settings are plain data");
         write_atomically(&self.setup.folder.join(CONFIG_FILE), &json)
     }
+}
+
+/// Rounds to a number of decimals that JSON carries without loss.
+fn rounded(value: f64, unit: f64) -> f64 {
+    (value * unit).round() / unit
 }

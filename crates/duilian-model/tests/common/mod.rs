@@ -8,10 +8,10 @@ use duilian_core::TokenId;
 use duilian_model::{ModelConfig, ShardSet, ShardWriter, TrainConfig, TrainerSetup, ValidationSet};
 
 /// Tokens: 14 reserved ones, and 20 pairs of characters that answer each other.
-pub const VOCABULARY: usize = 54;
+pub(crate) const VOCABULARY: usize = 54;
 
 /// Lines of 2 to 6 characters in which `14 + i` is answered by `34 + i`.
-pub fn shards(folder: &Path, seed: u16, pairs: usize) -> Arc<ShardSet> {
+pub(crate) fn shards(folder: &Path, seed: u16, pairs: usize) -> Arc<ShardSet> {
     let mut writer = ShardWriter::new(VOCABULARY);
     let mut state = seed.wrapping_mul(2) + 1;
     let mut next = || {
@@ -30,7 +30,7 @@ pub fn shards(folder: &Path, seed: u16, pairs: usize) -> Arc<ShardSet> {
 }
 
 /// A run of a second or two.
-pub fn setup(folder: &Path, characters: u64) -> TrainerSetup {
+pub(crate) fn setup(folder: &Path, characters: u64) -> TrainerSetup {
     let train = shards(&folder.join("train"), 1, 400);
     let valid = shards(&folder.join("valid"), 2, 60);
     TrainerSetup {
