@@ -19,7 +19,7 @@ use crate::{AlignedTransformer, ModelConfig, ModelError, ModelWeights};
 /// use duilian_model::{AlignedModel, AlignedTransformer, DefaultBackend, ModelConfig, ModelWeights};
 ///
 /// let config = ModelConfig::tiny(50);
-/// let network = AlignedTransformer::<DefaultBackend>::new(&config, &Default::default())?;
+/// let network = AlignedTransformer::<DefaultBackend>::new(&config, 42, &Default::default())?;
 /// let model = AlignedModel::new(network, config, Default::default());
 /// let source = Source {
 ///     tokens: vec![TokenId(20), TokenId(21)],

@@ -4,7 +4,6 @@
 
 mod common;
 
-use burn::tensor::backend::Backend;
 use common::VOCABULARY;
 use duilian_core::{Direction, TokenId};
 use duilian_decoder::{Source, StepModel};
@@ -18,12 +17,10 @@ fn config() -> ModelConfig {
 }
 
 fn network(seed: u64) -> AlignedTransformer<DefaultBackend> {
-    DefaultBackend::seed(&DefaultDevice::default(), seed);
-    AlignedTransformer::new(&config(), &DefaultDevice::default()).expect("valid")
+    AlignedTransformer::new(&config(), seed, &DefaultDevice::default()).expect("valid")
 }
 
 fn model(seed: u64) -> AlignedModel<DefaultBackend> {
-    // By way of bytes, so that no parameter is left to be drawn later.
     let weights = ModelWeights::from_model(&network(seed), &config(), "random");
     AlignedModel::from_weights(weights, DefaultDevice::default()).expect("fits")
 }

@@ -87,7 +87,7 @@ impl Duilian {
         options: DecodeOptions,
     ) -> Result<Self, Error> {
         Self::check_sizes(config.vocabulary_size, &tokenizer)?;
-        let network = AlignedTransformer::<DefaultBackend>::new(config, &burn_device())?;
+        let network = AlignedTransformer::<DefaultBackend>::new(config, 0, &burn_device())?;
         let model = AlignedModel::new(network, config.clone(), burn_device());
         Ok(Self { decoder: decoder(&tokenizer, options)?, model, tokenizer })
     }

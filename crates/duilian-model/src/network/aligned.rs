@@ -6,6 +6,7 @@ use burn::tensor::{Int, Tensor, backend::Backend};
 
 use super::attention::causal_bias;
 use super::block::{Block, KeyValue, linear};
+use super::initial::draw_weights;
 use crate::{ModelConfig, ModelError};
 
 /// Encoder-decoder transformer whose decoder is aligned with the given line: the input at place `t` is
@@ -18,7 +19,7 @@ use crate::{ModelConfig, ModelError};
 /// ```
 /// use duilian_model::{AlignedTransformer, DefaultBackend, ModelConfig};
 ///
-/// let model = AlignedTransformer::<DefaultBackend>::new(&ModelConfig::tiny(50), &Default::default())?;
+/// let model = AlignedTransformer::<DefaultBackend>::new(&ModelConfig::tiny(50), 42, &Default::default())?;
 /// assert_eq!(model.width(), 32);
 /// # Ok::<(), duilian_model::ModelError>(())
 /// ```
@@ -62,24 +63,30 @@ pub(crate) struct SourceBatch<B: Backend> {
 }
 
 impl<B: Backend> AlignedTransformer<B> {
-    /// A network with random weights; seed them with `B::seed`.
+    /// A network with random weights: the same for the same sizes and seed, on any backend and whatever else the
+    /// process draws.
     ///
     /// # Errors
     /// [`ModelError::InvalidConfig`] if the sizes do not fit together.
-    pub fn new(config: &ModelConfig, device: &B::Device) -> Result<Self, ModelError> {
+    pub fn new(config: &ModelConfig, seed: u64, device: &B::Device) -> Result<Self, ModelError> {
+        Ok(draw_weights(Self::blank(config, device)?, config, seed))
+    }
+
+    /// A network whose weights are still to be set.
+    pub(crate) fn blank(config: &ModelConfig, device: &B::Device) -> Result<Self, ModelError> {
         config.validate()?;
         let d = config.d_model;
-        let table = |rows: usize, std: f64| Initializer::Normal { mean: 0.0, std }.init([rows, d], device);
+        let table = |rows: usize| Initializer::Zeros.init([rows, d], device);
         let model = Self {
-            embedding: table(config.vocabulary_size, (d as f64).powf(-0.5)),
-            from_start: table(config.max_length, 0.1),
-            from_end: table(config.max_length, 0.1),
-            direction: table(2, 0.1),
-            hint: linear(d, d, 1.0, device),
+            embedding: table(config.vocabulary_size),
+            from_start: table(config.max_length),
+            from_end: table(config.max_length),
+            direction: table(2),
+            hint: linear(d, d, device),
             encoder: (0..config.encoder_layers).map(|_| Block::new(config, false, device)).collect(),
             encoder_norm: RmsNormConfig::new(d).init(device),
-            align_memory: linear(d, d, 1.0, device),
-            align_source: linear(d, d, 1.0, device),
+            align_memory: linear(d, d, device),
+            align_source: linear(d, d, device),
             decoder: (0..config.decoder_layers).map(|_| Block::new(config, true, device)).collect(),
             decoder_norm: RmsNormConfig::new(d).init(device),
             dropout: DropoutConfig::new(config.dropout).init(),

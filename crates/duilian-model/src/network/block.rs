@@ -39,31 +39,28 @@ pub(crate) struct KeyValue<B: Backend> {
     pub(crate) value: Tensor<B, 4>,
 }
 
-/// A linear layer whose outputs keep the variance of its inputs (LeCun et al. 1998).
-pub(crate) fn linear<B: Backend>(input: usize, output: usize, gain: f64, device: &B::Device) -> Linear<B> {
-    let initializer = Initializer::Normal { mean: 0.0, std: gain / (input as f64).sqrt() };
-    LinearConfig::new(input, output).with_bias(false).with_initializer(initializer).init(device)
+/// A linear layer without bias; its weights are drawn later, see `initial`.
+pub(crate) fn linear<B: Backend>(input: usize, output: usize, device: &B::Device) -> Linear<B> {
+    LinearConfig::new(input, output).with_bias(false).with_initializer(Initializer::Zeros).init(device)
 }
 
 impl<B: Backend> Block<B> {
     pub(crate) fn new(config: &ModelConfig, cross: bool, device: &B::Device) -> Self {
         let (d, ff) = (config.d_model, config.d_ff);
-        // Residual branches start small so that the sum over layers keeps its scale (GPT-2's 1/sqrt(2 L)).
-        let branch = 1.0 / (2.0 * (config.encoder_layers + config.decoder_layers) as f64).sqrt();
         let norm = || RmsNormConfig::new(d).init(device);
         Self {
             self_norm: norm(),
-            self_qkv: linear(d, 3 * d, 1.0, device),
-            self_out: linear(d, d, branch, device),
+            self_qkv: linear(d, 3 * d, device),
+            self_out: linear(d, d, device),
             cross: cross.then(|| CrossAttention {
                 norm: norm(),
-                query: linear(d, d, 1.0, device),
-                key_value: linear(d, 2 * d, 1.0, device),
-                out: linear(d, d, branch, device),
+                query: linear(d, d, device),
+                key_value: linear(d, 2 * d, device),
+                out: linear(d, d, device),
             }),
             ff_norm: norm(),
-            ff_in: linear(d, ff, 1.0, device),
-            ff_out: linear(ff, d, branch, device),
+            ff_in: linear(d, ff, device),
+            ff_out: linear(ff, d, device),
             dropout: DropoutConfig::new(config.dropout).init(),
             heads: config.heads,
         }

@@ -3,6 +3,7 @@
 mod aligned;
 mod attention;
 mod block;
+mod initial;
 mod params;
 
 pub use aligned::AlignedTransformer;

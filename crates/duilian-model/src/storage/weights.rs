@@ -48,7 +48,7 @@ struct WeightsHeader {
 ///
 /// let device = Default::default();
 /// let config = ModelConfig::tiny(50);
-/// let model = AlignedTransformer::<DefaultBackend>::new(&config, &device)?;
+/// let model = AlignedTransformer::<DefaultBackend>::new(&config, 42, &device)?;
 /// let weights = ModelWeights::from_model(&model, &config, "random");
 /// let bytes = weights.to_bytes(WeightFormat::Int8)?;
 /// let again = ModelWeights::from_bytes(&bytes, "memory")?;
@@ -107,7 +107,7 @@ impl ModelWeights {
     /// # Errors
     /// [`ModelError::Tensor`] if a tensor is missing, left over, or of another shape than the sizes say.
     pub fn into_model<B: Backend>(self, device: &B::Device) -> Result<AlignedTransformer<B>, ModelError> {
-        let model = AlignedTransformer::new(&self.config, device)?;
+        let model = AlignedTransformer::blank(&self.config, device)?;
         Ok(load_parameters(model, self.tensors, &self.origin)?.no_grad())
     }
 

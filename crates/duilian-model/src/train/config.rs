@@ -177,7 +177,7 @@ impl TrainConfig {
     ///
     /// ```
     /// let config = duilian_model::TrainConfig::default();
-    /// assert_eq!(config.rate(0, 0), config.learning_rate / 300.0);
+    /// assert!((config.rate(0, 0) * 300.0 / config.learning_rate - 1.0).abs() < 1e-9);
     /// assert!((config.rate(9_999, 2_500_000) / config.learning_rate - 0.51).abs() < 1e-9);
     /// assert!((config.rate(9_999, 9_000_000) / config.learning_rate - 0.02).abs() < 1e-9);
     /// ```

@@ -177,8 +177,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("temporary folder");
         let setup = setup(folder.path(), parts);
         let device = crate::DefaultDevice::default();
-        <B as burn::tensor::backend::Backend>::seed(&device, 3);
-        let model = AlignedTransformer::<B>::new(&setup.model, &device).expect("valid").fork(&device);
+        let model = AlignedTransformer::<B>::new(&setup.model, 3, &device).expect("valid");
         let worker = GradientWorker::<B>::new(&setup, true, device).expect("starts");
         let (loss, gradients) = worker.gradients(&model, &batch().split(parts), &setup, 0.1);
         (model, loss, gradients)

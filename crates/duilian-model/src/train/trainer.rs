@@ -180,15 +180,13 @@ impl<A: AutodiffBackend> Trainer<A> {
         let plan = BatchPlan::new(Arc::clone(&setup.shards), &setup.train, setup.model.max_length)?;
         // Tensors of flex lie in host memory: whole-pass loops over them beat chains of tensor operations.
         let on_host = A::name(&device).contains("flex");
-        A::seed(&device, setup.train.seed);
-        let model = AlignedTransformer::<A>::new(&setup.model, &device)?;
         let model = match &setup.start_from {
             Some(path) => {
+                let blank = AlignedTransformer::<A>::blank(&setup.model, &device)?;
                 let weights = ModelWeights::load(path)?;
-                load_parameters(model, weights.into_tensors(), &path.display().to_string())?
+                load_parameters(blank, weights.into_tensors(), &path.display().to_string())?
             }
-            // Lazy parameters would be drawn anew by every clone.
-            None => burn::module::Module::fork(model, &device),
+            None => AlignedTransformer::<A>::new(&setup.model, setup.train.seed, &device)?,
         };
         let optimizer = Optimizer::new(&model.valid(), on_host);
         let worker = GradientWorker::new(&setup, on_host, device.clone())?;
@@ -282,8 +280,10 @@ impl<A: AutodiffBackend> Trainer<A> {
         let batch = self.plan.batch(self.state.step);
         let counted = batch.counted().len();
         let rate = train.rate(self.state.step, self.state.characters);
-        // Dropout is a function of the step as well.
-        A::seed(&self.device, train.seed ^ (self.state.step + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        if self.setup.model.dropout > 0.0 {
+            // Dropout is a function of the step as well, unless another thread draws from burn's generator.
+            A::seed(&self.device, train.seed ^ (self.state.step + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        }
         let (mut loss, mut gradient_norm) = (0.0, 0.0);
         if counted > 0 {
             // A batch of few characters, as rare lengths make them, must not pull as hard as a full one.
@@ -316,7 +316,7 @@ impl<A: AutodiffBackend> Trainer<A> {
 
     /// The averaged weights as a model without gradients.
     fn averaged(&self) -> Result<AlignedTransformer<A::InnerBackend>, ModelError> {
-        let model = AlignedTransformer::new(&self.setup.model, &self.device)?;
+        let model = AlignedTransformer::blank(&self.setup.model, &self.device)?;
         load_parameters(model, self.averaged_tensors(), "averaged weights")
     }
 
