@@ -7,6 +7,8 @@
 //! `valid_authored.tsv` (upper line, lower line, source, score), `report.json`, `config.json` and on request
 //! `rejects.tsv`; docs/data.md says more.
 
+#![allow(clippy::print_stdout, clippy::print_stderr)] // programs print
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;

@@ -27,7 +27,7 @@ pub enum Failure {
 
 impl Failure {
     /// A file operation that failed.
-    pub fn file(action: &str, path: &Path, error: std::io::Error) -> Self {
+    pub fn file(action: &str, path: &Path, error: &std::io::Error) -> Self {
         Self::Text(format!("cannot {action} {}: {error}", path.display()))
     }
 }
@@ -47,7 +47,7 @@ pub struct Row {
 /// # Errors
 /// [`Failure::Text`] with file and line.
 pub fn read_pairs(path: &Path) -> Result<Vec<Row>, Failure> {
-    let bytes = std::fs::read(path).map_err(|e| Failure::file("read", path, e))?;
+    let bytes = std::fs::read(path).map_err(|e| Failure::file("read", path, &e))?;
     let mut rows = Vec::new();
     for (number, row) in bytes.split(|&b| b == b'\n').enumerate() {
         let fail =

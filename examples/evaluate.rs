@@ -3,6 +3,8 @@
 //!     cargo run --release --example evaluate -- pairs.tsv
 //!     cargo run --release --example evaluate -- pairs.tsv --json --untrained
 
+#![allow(clippy::print_stdout, clippy::print_stderr)] // programs print
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 

@@ -2,6 +2,8 @@
 //!
 //!     cargo run --release --example export -- runs/compact/best.safetensors weights.safetensors
 
+#![allow(clippy::print_stdout, clippy::print_stderr)] // programs print
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -47,7 +49,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Format::F32 => WeightFormat::F32,
     };
     weights.save(&arguments.to, format)?;
-    let size = std::fs::metadata(&arguments.to).map_err(|e| Failure::file("read", &arguments.to, e))?.len();
+    let size = std::fs::metadata(&arguments.to).map_err(|e| Failure::file("read", &arguments.to, &e))?.len();
     println!("{} weights, {}: {size} bytes", weights.parameters(), weights.description());
     Ok(())
 }

@@ -4,6 +4,8 @@
 //!     cargo run --release --example reply -- --top 5 春风得意马蹄疾
 //!     printf '上海自来水来自海上\n' | cargo run --release --example reply -- --tsv
 
+#![allow(clippy::print_stdout, clippy::print_stderr)] // programs print
+
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -6,6 +6,8 @@
 //! The folder of a run holds `tokenizer.json`, the shards, `checkpoint.safetensors`, `best.safetensors`,
 //! `last.safetensors`, `curve.csv`, `curve.svg` and `config.json`. Started again with `--resume` it goes on.
 
+#![allow(clippy::print_stdout, clippy::print_stderr)] // programs print
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -25,7 +27,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
-    /// Folder with train.tsv, valid.tsv and valid_authored.tsv as `clean` writes them; without it the embedded
+    /// Folder with `train.tsv`, `valid.tsv` and `valid_authored.tsv` as `clean` writes them; without it the embedded
     /// corpus is used.
     #[arg(long)]
     data: Option<PathBuf>,
@@ -68,7 +70,7 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut train = match &arguments.config {
         Some(path) => {
-            let json = std::fs::read(path).map_err(|e| Failure::file("read", path, e))?;
+            let json = std::fs::read(path).map_err(|e| Failure::file("read", path, &e))?;
             serde_json::from_slice(&json).map_err(|e| Failure::Text(format!("{}: {e}", path.display())))?
         }
         None if arguments.preset == "tiny" => TrainConfig::tiny(),
@@ -118,7 +120,7 @@ fn prepare(arguments: &Arguments, tokenizer_path: &Path, shards: &Path) -> Resul
         let reason = "holds a run already; resume it with --resume or choose another --out";
         return Err(Failure::Text(format!("{} {reason}", arguments.out.display())));
     }
-    std::fs::create_dir_all(&arguments.out).map_err(|e| Failure::file("make", &arguments.out, e))?;
+    std::fs::create_dir_all(&arguments.out).map_err(|e| Failure::file("make", &arguments.out, &e))?;
     let sets: Vec<(&str, Vec<Row>)> = match &arguments.data {
         Some(folder) => {
             let mut sets = vec![("train", read_pairs(&folder.join("train.tsv"))?)];
@@ -191,10 +193,12 @@ impl TrainObserver for Watcher {
     }
 
     fn on_validation(&mut self, point: &CurvePoint) -> Flow {
-        let mut text = format!("{:>9} characters: train {:.3}", point.characters, point.train_loss);
-        for (name, forward, reverse) in &point.validation {
-            text += &format!(", {name} {forward:.3} forward {reverse:.3} reverse");
-        }
+        let sets: String = point
+            .validation
+            .iter()
+            .map(|(name, forward, reverse)| format!(", {name} {forward:.3} forward {reverse:.3} reverse"))
+            .collect();
+        let text = format!("{:>9} characters: train {:.3}{sets}", point.characters, point.train_loss);
         if self.plain {
             let rate = self.started.map_or(0.0, |(start, before)| {
                 (point.characters - before) as f64 / start.elapsed().as_secs_f64().max(1e-9)

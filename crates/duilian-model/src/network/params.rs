@@ -71,24 +71,26 @@ pub(crate) fn load_parameters<B: Backend, M: Module<B>>(
     if let Some(extra) = values.keys().find(|k| !shapes.iter().any(|(path, ..)| path == *k)) {
         return fail(extra, "is not a part of the model".to_owned());
     }
-    struct Loader<'a>(&'a mut BTreeMap<String, TensorData>, Vec<String>);
-    impl<B: Backend> ModuleMapper<B> for Loader<'_> {
-        fn enter_module(&mut self, name: &str, _container: &str) {
-            self.1.push(name.to_owned());
-        }
-        fn exit_module(&mut self, _name: &str, _container: &str) {
-            self.1.pop();
-        }
-        fn map_float<const D: usize>(&mut self, param: Param<Tensor<B, D>>) -> Param<Tensor<B, D>> {
-            match self.0.remove(&self.1.join(".")) {
-                Some(data) => {
-                    // The lazy initialiser never runs: the old value is not asked for.
-                    let device = param.lazy_device();
-                    Param::initialized(param.id, Tensor::from_data(data, &device).require_grad())
-                }
-                None => param,
+    Ok(module.map(&mut Loader(&mut values, Vec::new())))
+}
+
+/// Parameters that are still to be placed, and the path of the module that is visited.
+struct Loader<'a>(&'a mut BTreeMap<String, TensorData>, Vec<String>);
+impl<B: Backend> ModuleMapper<B> for Loader<'_> {
+    fn enter_module(&mut self, name: &str, _container: &str) {
+        self.1.push(name.to_owned());
+    }
+    fn exit_module(&mut self, _name: &str, _container: &str) {
+        self.1.pop();
+    }
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<B, D>>) -> Param<Tensor<B, D>> {
+        match self.0.remove(&self.1.join(".")) {
+            Some(data) => {
+                // The lazy initialiser never runs: the old value is not asked for.
+                let device = param.lazy_device();
+                Param::initialized(param.id, Tensor::from_data(data, &device).require_grad())
             }
+            None => param,
         }
     }
-    Ok(module.map(&mut Loader(&mut values, Vec::new())))
 }

@@ -116,7 +116,8 @@ impl ShardWriter {
             sources: self.sources,
             lengths: self.records.iter().map(|(&l, &(pairs, _))| (l, pairs)).collect(),
         };
-        let json = serde_json::to_vec_pretty(&index).expect("an index has only numbers and strings");
+        let json = serde_json::to_vec_pretty(&index)
+            .map_err(|e| ModelError::Malformed { reason: format!("the index: {e}") })?;
         write_atomically(&folder.join(INDEX_FILE), &json)
     }
 }

@@ -123,9 +123,6 @@ impl ModelWeights {
             let values = data.as_slice::<f32>().map_err(|e| self.wrong(name, format!("{e:?}")))?;
             let shape = data.shape.to_vec();
             match format {
-                WeightFormat::F32 => {
-                    tensors.insert(name.clone(), f32_tensor(values, shape));
-                }
                 WeightFormat::F16 => {
                     let bytes = values.iter().flat_map(|&v| f16::from_f32(v).to_le_bytes()).collect();
                     tensors.insert(name.clone(), RawTensor { dtype: Dtype::F16, shape, bytes });
@@ -135,7 +132,7 @@ impl ModelWeights {
                     tensors.insert(scale_name(name), f32_tensor(&scales, vec![scales.len()]));
                     tensors.insert(name.clone(), RawTensor { dtype: Dtype::I8, shape, bytes: quantised });
                 }
-                WeightFormat::Int8 => {
+                WeightFormat::Int8 | WeightFormat::F32 => {
                     tensors.insert(name.clone(), f32_tensor(values, shape));
                 }
             }
@@ -236,7 +233,8 @@ fn quantise(values: &[f32], columns: usize, axis: usize) -> (Vec<u8>, Vec<f32>) 
     let bytes = values
         .iter()
         .enumerate()
-        .map(|(i, v)| (v / scales[channel(i)]).round().clamp(-127.0, 127.0) as i8 as u8)
+        .map(|(i, v)| (v / scales[channel(i)]).round().clamp(-127.0, 127.0) as i8)
+        .map(i8::cast_unsigned)
         .collect();
     (bytes, scales)
 }
@@ -245,9 +243,9 @@ fn dequantise(bytes: &[u8], columns: usize, scales: &[f32], axis: usize) -> Vec<
     let mut values = Vec::with_capacity(bytes.len());
     for (row, line) in bytes.chunks(columns.max(1)).enumerate() {
         if axis == 1 {
-            values.extend(line.iter().zip(scales).map(|(&b, s)| f32::from(b as i8) * s));
+            values.extend(line.iter().zip(scales).map(|(&b, s)| f32::from(b.cast_signed()) * s));
         } else {
-            values.extend(line.iter().map(|&b| f32::from(b as i8) * scales[row]));
+            values.extend(line.iter().map(|&b| f32::from(b.cast_signed()) * scales[row]));
         }
     }
     values

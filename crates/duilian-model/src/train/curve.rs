@@ -50,19 +50,18 @@ pub struct TrainingCurve {
 impl TrainingCurve {
     /// A table with a header, comma separated.
     pub fn to_csv(&self) -> String {
-        let mut csv = String::from("step,characters,rate,train_loss");
+        let mut header = vec!["step,characters,rate,train_loss".to_owned()];
         for (name, ..) in self.points.first().map_or(&[][..], |p| &p.validation) {
-            csv += &format!(",{name}_forward,{name}_reverse");
+            header.push(format!("{name}_forward,{name}_reverse"));
         }
-        csv.push('\n');
-        for p in &self.points {
-            csv += &format!("{},{},{:.3e},{:.4}", p.step, p.characters, p.rate, p.train_loss);
-            for (_, forward, reverse) in &p.validation {
-                csv += &format!(",{forward:.4},{reverse:.4}");
-            }
-            csv.push('\n');
-        }
-        csv
+        let row = |p: &CurvePoint| {
+            let mut cells = vec![format!("{},{},{:.3e},{:.4}", p.step, p.characters, p.rate, p.train_loss)];
+            cells.extend(
+                p.validation.iter().map(|(_, forward, reverse)| format!("{forward:.4},{reverse:.4}")),
+            );
+            cells.join(",") + "\n"
+        };
+        header.join(",") + "\n" + &self.points.iter().map(row).collect::<String>()
     }
 
     /// A picture: loss in nats per character over characters learnt from.

@@ -56,7 +56,7 @@ impl<A: AutodiffBackend> GradientWorker<A> {
         results.resize_with(parts.len(), || None);
         if self.pools.is_empty() || parts.len() == 1 {
             for (part, result) in parts.iter().zip(&mut results) {
-                *result = Some(self.part(model.clone(), part, smoothing, scale));
+                *result = Some(self.part(model, part, smoothing, scale));
             }
         } else {
             rayon::scope(|scope| {
@@ -64,7 +64,7 @@ impl<A: AutodiffBackend> GradientWorker<A> {
                     // Parts must not share leaves: burn merges graphs that do, and locks them.
                     let model = model.clone().map(&mut FreshLeaves);
                     scope.spawn(move |_| {
-                        *result = Some(pool.install(|| self.part(model, part, smoothing, scale)));
+                        *result = Some(pool.install(|| self.part(&model, part, smoothing, scale)));
                     });
                 }
             });
@@ -87,7 +87,7 @@ impl<A: AutodiffBackend> GradientWorker<A> {
 
     fn part(
         &self,
-        model: AlignedTransformer<A>,
+        model: &AlignedTransformer<A>,
         batch: &HostBatch,
         smoothing: f32,
         scale: f32,
@@ -115,9 +115,9 @@ impl<A: AutodiffBackend> GradientWorker<A> {
             let update = burn::tensor::IndexingUpdateOp::Add;
             table_gradient = table_gradient.select_assign(0, tokens, gradient * scale_in, update);
         }
-        let mut gradients = GradientsParams::from_grads(graph, &model);
+        let mut gradients = GradientsParams::from_grads(graph, model);
         gradients.register::<A::InnerBackend, 2>(model.embedding.id, table_gradient);
-        (output.negative_log_likelihood, flatten::<A, _>(&model, &mut gradients))
+        (output.negative_log_likelihood, flatten::<A, _>(model, &mut gradients))
     }
 }
 

@@ -36,6 +36,9 @@ struct Step {
 
 const EPSILON: f32 = 1e-8;
 
+/// Numbers that a thread updates at a time.
+const CHUNK: usize = 1 << 14;
+
 /// `AdamW` (Loshchilov & Hutter 2019). burn's own clips each tensor by itself and walks a parameter a dozen
 /// times; this one clips the whole gradient and, where the backend computes in host memory, reads and writes
 /// everything once.
@@ -213,7 +216,6 @@ fn update_on_host<B: Backend>(
         let g = gradient.as_slice::<f32>().expect("the backend computes in f32");
         let [value, first, second, average] =
             data.each_mut().map(|d| d.as_mut_slice::<f32>().expect("the backend computes in f32"));
-        const CHUNK: usize = 1 << 14;
         value
             .par_chunks_mut(CHUNK)
             .zip(first.par_chunks_mut(CHUNK))
