@@ -193,12 +193,13 @@ impl TrainObserver for Watcher {
     }
 
     fn on_validation(&mut self, point: &CurvePoint) -> Flow {
-        let sets: String = point
+        let sets: Vec<String> = point
             .validation
             .iter()
             .map(|(name, forward, reverse)| format!(", {name} {forward:.3} forward {reverse:.3} reverse"))
             .collect();
-        let text = format!("{:>9} characters: train {:.3}{sets}", point.characters, point.train_loss);
+        let text =
+            format!("{:>9} characters: train {:.3}{}", point.characters, point.train_loss, sets.concat());
         if self.plain {
             let rate = self.started.map_or(0.0, |(start, before)| {
                 (point.characters - before) as f64 / start.elapsed().as_secs_f64().max(1e-9)
