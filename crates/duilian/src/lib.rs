@@ -30,3 +30,8 @@ pub use duilian_decoder::{Answer, DecodeOptions, Question, SamplingOptions};
 pub use error::Error;
 pub use evaluation::{Evaluation, RuleRate, bleu};
 pub use system::Duilian;
+
+/// The examples of the README are tested like those of the documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
