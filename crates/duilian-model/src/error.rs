@@ -21,7 +21,7 @@ pub enum ModelError {
         reason: String,
     },
     /// The operating system refused a file operation.
-    #[error("cannot {action} {}", path.display())]
+    #[error("cannot {action} {}: {source}", path.display())]
     Io {
         /// What was being done, such as "read".
         action: &'static str,

@@ -11,7 +11,7 @@ use duilian_core::TokenId;
 #[non_exhaustive]
 pub enum TokenizerError {
     /// The operating system refused a file operation.
-    #[error("cannot {action} {}", path.display())]
+    #[error("cannot {action} {}: {source}", path.display())]
     Io {
         /// What was being done, such as "read".
         action: &'static str,
