@@ -5,8 +5,8 @@ use duilian_core::{Couplet, Line};
 use crate::readers::read_tsv;
 use crate::{CleanConfig, CorpusError, NearDuplicates, normalize_line};
 
-/// Lines that are nobody's: of one or two characters, which are words of the language.
-const LONGEST_WORD: usize = 2;
+/// Lines that are nobody's: of one character, which are words of the language.
+const LONGEST_WORD: usize = 1;
 /// Clauses shorter than this are phrases that any two lines may share.
 const SHORTEST_CLAUSE: usize = 5;
 
@@ -75,7 +75,9 @@ mod tests {
         assert!(holds("白日依山尽", "白日依山尽，欲穷千里目", "黄河入海流，更上一层楼"));
         assert!(holds("白日依山尽，欲穷千里目", "欲穷千里目", "更上一层楼"));
         assert!(!holds("白日依山尽", "白云依水尽", "黄河入海流"), "two characters differ");
-        assert!(!holds("春风", "春风", "秋月"), "words belong to all");
+        assert!(holds("春风", "春风", "秋月"), "two characters may be a whole case");
+        assert!(!holds("春风", "春风来", "秋月去"), "but not as a part of a line");
+        assert!(!holds("春", "春", "秋"), "single characters belong to all");
         assert!(!holds("春风来了，处处花开", "春风来了，年年", "秋月去也，岁岁"));
     }
 }
