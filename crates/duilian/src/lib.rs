@@ -13,6 +13,9 @@
 //! [`corpus`] cleans and mines texts, [`tokenizer`] numbers characters, [`prosody`] knows tones and rules,
 //! [`model`] holds the network and its training loop, [`decoder`] searches under the rules.
 
+#[cfg(not(feature = "flex"))]
+compile_error!("duilian answers on the processor: its feature `flex` must be on");
+
 mod error;
 mod evaluation;
 mod system;
