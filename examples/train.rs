@@ -146,14 +146,14 @@ fn prepare(arguments: &Arguments, tokenizer_path: &Path, shards: &Path) -> Resul
     };
     tokenizer.save(tokenizer_path)?;
     for (name, rows) in sets {
-        let mut writer = ShardWriter::new(tokenizer.size());
+        let mut writer = ShardWriter::create(&shards.join(name), tokenizer.size())?;
         for row in &rows {
             let (upper, lower) = (row.couplet.upper(), row.couplet.lower());
             if upper.len() == lower.len() {
                 writer.push(&tokenizer.encode(upper), &tokenizer.encode(lower), &row.source)?;
             }
         }
-        writer.finish(&shards.join(name))?;
+        writer.finish()?;
         println!("{name}: {} pairs", rows.len());
     }
     println!("vocabulary: {} tokens", tokenizer.size());

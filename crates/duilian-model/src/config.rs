@@ -96,8 +96,13 @@ impl ModelConfig {
             "tiny" => Ok(Self::tiny(vocabulary_size)),
             "compact" => Ok(Self::compact(vocabulary_size)),
             "base" => Ok(Self::base(vocabulary_size)),
-            _ => Err(ModelError::UnknownPreset { name: name.to_owned() }),
+            _ => Err(ModelError::UnknownPreset { name: name.to_owned(), known: "tiny, compact and base" }),
         }
+    }
+
+    /// Layers of encoder and decoder together.
+    pub fn layers(&self) -> usize {
+        self.encoder_layers + self.decoder_layers
     }
 
     /// Checks that the sizes fit together.
@@ -127,5 +132,25 @@ impl ModelConfig {
             return fail("dropout", format!("{} is not in 0..1", self.dropout));
         }
         Ok(())
+    }
+}
+
+impl crate::NetworkConfig for ModelConfig {
+    const KIND: &'static str = "weights file";
+
+    fn check(&self) -> Result<(), ModelError> {
+        self.validate()
+    }
+
+    fn vocabulary_size(&self) -> usize {
+        self.vocabulary_size
+    }
+
+    fn max_length(&self) -> usize {
+        self.max_length
+    }
+
+    fn dropout(&self) -> f64 {
+        self.dropout
     }
 }

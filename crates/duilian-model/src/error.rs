@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum ModelError {
     /// A preset of this name does not exist.
-    #[error("there is no preset {name:?}; presets are tiny, compact and base")]
+    #[error("there is no preset {name:?}; presets are {known}")]
     UnknownPreset {
         /// The name asked for.
         name: String,
+        /// The names that exist.
+        known: &'static str,
     },
     /// A setting is out of range or does not fit the others.
     #[error("invalid setting {field}: {reason}")]
@@ -78,12 +80,14 @@ pub enum ModelError {
     #[error("the training set has no pair that fits the model")]
     NoTrainingData,
     /// The loss is not a number any more.
-    #[error("the loss became {loss} at step {step}; a lower learning rate may help")]
+    #[error("the loss became {loss} at step {step}; a lower learning rate may help; its batches are in {}", file.display())]
     NonFiniteLoss {
         /// The value.
         loss: f32,
         /// The optimizer step.
         step: u64,
+        /// The file that has the batches.
+        file: PathBuf,
     },
     /// What is resumed was made with other settings or other data.
     #[error("cannot resume: {reason}")]

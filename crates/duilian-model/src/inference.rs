@@ -8,7 +8,8 @@ use duilian_decoder::{Source, StepModel};
 use duilian_tokenizer::CharTokenizer;
 
 use crate::network::{KeyValue, Memory, attend};
-use crate::train::{HostBatch, LossSum, ids, loss_of_pairs};
+use crate::network::{Network, project};
+use crate::train::{Batch, LossSum, ids, loss_of_pairs};
 use crate::{AlignedTransformer, ModelConfig, ModelError, ModelWeights};
 
 /// An [`AlignedTransformer`] with its sizes on a device, ready to answer.
@@ -49,7 +50,7 @@ impl<B: Backend> AlignedModel<B> {
     /// Builds the network from weights.
     ///
     /// # Errors
-    /// As [`ModelWeights::into_model`].
+    /// As [`NetworkWeights::into_model`](crate::NetworkWeights::into_model).
     pub fn from_weights(weights: ModelWeights, device: B::Device) -> Result<Self, ModelError> {
         let config = weights.config().clone();
         Ok(Self { network: weights.into_model(&device)?, config, device })
@@ -111,28 +112,19 @@ impl<B: Backend> StepModel for AlignedModel<B> {
     }
 
     fn start(&self, sources: &[Source]) -> Result<AlignedState<B>, ModelError> {
-        let malformed = |reason: String| Err(ModelError::Malformed { reason });
-        let Some(first) = sources.first() else { return malformed("there is no source".to_owned()) };
-        let length = first.tokens.len();
-        if length == 0 {
-            return malformed("a source is empty".to_owned());
-        }
-        if length > self.config.max_length {
-            return Err(ModelError::TooLong { length, limit: self.config.max_length });
-        }
-        let mut batch = HostBatch::empty(length);
+        let length = check_sources(sources, self.config.max_length)?;
+        let mut batch = Batch::empty(length);
         for source in sources {
-            if source.tokens.len() != length || source.hints.len() != length {
-                return malformed("sources of one batch differ in length".to_owned());
-            }
             self.check(&source.tokens)?;
             let asked: Vec<TokenId> = source.hints.iter().map(|h| h.unwrap_or(CharTokenizer::PAD)).collect();
             self.check(&asked)?;
             let hinted: Vec<bool> = source.hints.iter().map(Option::is_some).collect();
             batch.push(&source.tokens, &asked, &hinted, source.direction);
         }
-        let embedded = self.network.embed(ids::<B>(batch.embedded_tokens().into_iter(), &self.device));
-        let (source, _) = batch.inputs(&embedded, &self.device);
+        let batch = AlignedTransformer::prepare(batch, &self.device);
+        let embedded = self.network.embed(batch.tokens.clone());
+        let (source, _) = batch.inputs(&embedded);
+        let batch = batch.batch;
         let Memory { aligned, layers } = self.network.encode(source);
         Ok(AlignedState {
             rows: batch.rows,
@@ -175,31 +167,18 @@ impl<B: Backend> StepModel for AlignedModel<B> {
             };
             let attended = attend(query, all.key.clone(), all.value.clone(), None);
             *answered = Some(all);
-            x = block.add_branch(x, block.self_out.forward(attended));
+            x = block.add_branch(x, project(&block.self_out, attended, block.precision));
             x = block.attend_memory(x, memory, rows);
             x = block.feed_forward(x);
         }
         let scores = log_softmax(net.logits(net.decoder_norm.forward(x)), 1);
-        let data = scores.into_data();
-        log_probs.clear();
-        match data.as_slice::<f32>() {
-            Ok(values) => log_probs.extend_from_slice(values),
-            Err(_) => log_probs.extend(data.iter::<f32>()),
-        }
+        read_scores(scores, log_probs);
         state.place += 1;
         Ok(())
     }
 
     fn select(&self, state: &mut AlignedState<B>, rows: &[usize]) -> Result<(), ModelError> {
-        if let Some(row) = rows.iter().find(|&&row| row >= state.rows) {
-            let reason = format!("row {row} of {} is asked for", state.rows);
-            return Err(ModelError::Malformed { reason });
-        }
-        if rows.len() == state.rows && rows.iter().enumerate().all(|(i, &row)| i == row) {
-            return Ok(());
-        }
-        let numbers: Vec<i32> = rows.iter().map(|&row| row as i32).collect();
-        let numbers = Tensor::<B, 1, Int>::from_ints(numbers.as_slice(), &self.device);
+        let Some(numbers) = row_numbers::<B>(rows, state.rows, &self.device)? else { return Ok(()) };
         state.aligned = state.aligned.clone().select(0, numbers.clone());
         for layer in &mut state.memory {
             *layer = layer.select(&numbers);
@@ -214,10 +193,57 @@ impl<B: Backend> StepModel for AlignedModel<B> {
 
 impl<B: Backend> AlignedModel<B> {
     fn check(&self, tokens: &[TokenId]) -> Result<(), ModelError> {
-        let size = self.config.vocabulary_size;
-        match tokens.iter().position(|t| t.index() >= size) {
-            Some(i) => Err(ModelError::UnknownToken { id: tokens[i].0, place: i + 1, size }),
-            None => Ok(()),
-        }
+        check_tokens(tokens, self.config.vocabulary_size)
     }
+}
+
+/// Checks that sources make a batch; returns their length.
+pub(crate) fn check_sources(sources: &[Source], max_length: usize) -> Result<usize, ModelError> {
+    let malformed = |reason: &str| Err(ModelError::Malformed { reason: reason.to_owned() });
+    let Some(first) = sources.first() else { return malformed("there is no source") };
+    let length = first.tokens.len();
+    if length == 0 {
+        return malformed("a source is empty");
+    }
+    if length > max_length {
+        return Err(ModelError::TooLong { length, limit: max_length });
+    }
+    if sources.iter().any(|s| s.tokens.len() != length || s.hints.len() != length) {
+        return malformed("sources of one batch differ in length");
+    }
+    Ok(length)
+}
+
+/// Checks that tokens are of the vocabulary.
+pub(crate) fn check_tokens(tokens: &[TokenId], size: usize) -> Result<(), ModelError> {
+    match tokens.iter().position(|t| t.index() >= size) {
+        Some(i) => Err(ModelError::UnknownToken { id: tokens[i].0, place: i + 1, size }),
+        None => Ok(()),
+    }
+}
+
+/// Copies scores to the host.
+pub(crate) fn read_scores<B: Backend>(scores: Tensor<B, 2>, log_probs: &mut Vec<f32>) {
+    let data = scores.into_data();
+    log_probs.clear();
+    match data.as_slice::<f32>() {
+        Ok(values) => log_probs.extend_from_slice(values),
+        Err(_) => log_probs.extend(data.iter::<f32>()),
+    }
+}
+
+/// Uploads the rows to select from `count`; `None` if they are what is there already.
+pub(crate) fn row_numbers<B: Backend>(
+    rows: &[usize],
+    count: usize,
+    device: &B::Device,
+) -> Result<Option<Tensor<B, 1, Int>>, ModelError> {
+    if let Some(row) = rows.iter().find(|&&row| row >= count) {
+        return Err(ModelError::Malformed { reason: format!("row {row} of {count} is asked for") });
+    }
+    if rows.len() == count && rows.iter().enumerate().all(|(i, &row)| i == row) {
+        return Ok(None);
+    }
+    let numbers: Vec<i32> = rows.iter().map(|&row| row as i32).collect();
+    Ok(Some(Tensor::from_ints(numbers.as_slice(), device)))
 }

@@ -8,6 +8,7 @@ mod config;
 mod error;
 mod inference;
 mod network;
+mod seq2seq;
 mod shard;
 mod storage;
 mod train;
@@ -15,12 +16,13 @@ mod train;
 pub use config::ModelConfig;
 pub use error::ModelError;
 pub use inference::{AlignedModel, AlignedState};
-pub use network::AlignedTransformer;
-pub use shard::{ShardSet, ShardWriter, TokenPair};
-pub use storage::{ModelWeights, WeightFormat};
+pub use network::{AlignedTransformer, Network, NetworkConfig, Precision};
+pub use seq2seq::{AttentionSeq2Seq, Seq2SeqConfig, Seq2SeqModel, Seq2SeqState};
+pub use shard::{Segment, ShardSet, ShardWriter, TokenPair, Verification};
+pub use storage::{ModelWeights, NetworkWeights, WeightFormat};
 pub use train::{
-    CurvePoint, Flow, LossSum, StepReport, TrainConfig, TrainObserver, TrainSummary, Trainer, TrainerSetup,
-    TrainingCurve, ValidationSet,
+    Batch, CurvePoint, Flow, LossSum, PreparedBatch, StepReport, Target, TrainConfig, TrainObserver,
+    TrainSummary, Trainable, Trainer, TrainerSetup, TrainingCurve, ValidationSet,
 };
 
 /// The backend that computes without being asked for another: flex, on the processor.

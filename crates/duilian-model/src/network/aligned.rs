@@ -5,8 +5,11 @@ use burn::nn::{Dropout, DropoutConfig, Linear, RmsNorm, RmsNormConfig};
 use burn::tensor::{Int, Tensor, backend::Backend};
 
 use super::attention::causal_bias;
-use super::block::{Block, KeyValue, linear};
+use super::block::{Block, KeyValue};
+use super::linear::{Precision, linear, project};
 use super::initial::draw_weights;
+use super::trainable::Network;
+use crate::train::{Batch, PreparedBatch, Target};
 use crate::{ModelConfig, ModelError};
 
 /// Encoder-decoder transformer whose decoder is aligned with the given line: the input at place `t` is
@@ -37,6 +40,7 @@ pub struct AlignedTransformer<B: Backend> {
     pub(crate) decoder: Vec<Block<B>>,
     pub(crate) decoder_norm: RmsNorm<B>,
     pub(crate) dropout: Dropout,
+    pub(crate) precision: Precision,
 }
 
 /// What the encoder makes of a batch of given lines.
@@ -69,11 +73,11 @@ impl<B: Backend> AlignedTransformer<B> {
     /// # Errors
     /// [`ModelError::InvalidConfig`] if the sizes do not fit together.
     pub fn new(config: &ModelConfig, seed: u64, device: &B::Device) -> Result<Self, ModelError> {
-        Ok(draw_weights(Self::blank(config, device)?, config, seed))
+        Ok(draw_weights(Self::unset(config, device)?, config.d_model, config.layers(), seed))
     }
 
     /// A network whose weights are still to be set.
-    pub(crate) fn blank(config: &ModelConfig, device: &B::Device) -> Result<Self, ModelError> {
+    fn unset(config: &ModelConfig, device: &B::Device) -> Result<Self, ModelError> {
         config.validate()?;
         let d = config.d_model;
         let table = |rows: usize| Initializer::Zeros.init([rows, d], device);
@@ -90,6 +94,7 @@ impl<B: Backend> AlignedTransformer<B> {
             decoder: (0..config.decoder_layers).map(|_| Block::new(config, true, device)).collect(),
             decoder_norm: RmsNormConfig::new(d).init(device),
             dropout: DropoutConfig::new(config.dropout).init(),
+            precision: Precision::F32,
         };
         Ok(model)
     }
@@ -122,7 +127,7 @@ impl<B: Backend> AlignedTransformer<B> {
         let length = total / rows;
         let mut x = given.clone();
         if let Some((hinted, mask)) = hints {
-            x = x + self.hint.forward(hinted) * mask;
+            x = x + project(&self.hint, hinted, self.precision) * mask;
         }
         let direction = self.direction.val().select(0, directions).reshape([rows, 1, d]);
         x = (x.reshape([rows, length, d]) + direction + self.positions(length).unsqueeze::<3>())
@@ -132,11 +137,15 @@ impl<B: Backend> AlignedTransformer<B> {
             x = block.forward(x, rows, None, None);
         }
         let memory = self.encoder_norm.forward(x);
-        let aligned = self.align_memory.forward(memory.clone()) + self.align_source.forward(given);
+        let aligned = project(&self.align_memory, memory.clone(), self.precision)
+            + project(&self.align_source, given, self.precision);
         let layers = self
             .decoder
             .iter()
-            .filter_map(|b| b.cross.as_ref().map(|cross| cross.project_memory(memory.clone(), rows, b.heads)))
+            .filter_map(|b| {
+                let cross = b.cross.as_ref()?;
+                Some(cross.project_memory(memory.clone(), rows, b.heads, self.precision))
+            })
             .collect();
         Memory { aligned, layers }
     }
@@ -158,8 +167,47 @@ impl<B: Backend> AlignedTransformer<B> {
         self.decoder_norm.forward(x)
     }
 
+    /// Hidden vectors of whole answers that are known.
+    pub(crate) fn forward(&self, batch: &PreparedBatch<B>, embedded: &Tensor<B, 2>) -> Tensor<B, 2> {
+        let (source, previous) = batch.inputs(embedded);
+        self.decode(&self.encode(source), previous, batch.batch.rows)
+    }
+
     /// Scores of all tokens: `[n, d_model]` to `[n, vocabulary]`.
     pub(crate) fn logits(&self, hidden: Tensor<B, 2>) -> Tensor<B, 2> {
         hidden.matmul(self.embedding.val().transpose())
+    }
+}
+
+impl<B: Backend> Network<B> for AlignedTransformer<B> {
+    type Config = ModelConfig;
+
+    fn drawn(config: &ModelConfig, seed: u64, device: &B::Device) -> Result<Self, ModelError> {
+        Self::new(config, seed, device)
+    }
+
+    fn blank(config: &ModelConfig, device: &B::Device) -> Result<Self, ModelError> {
+        Self::unset(config, device)
+    }
+
+    fn table(&self) -> &Param<Tensor<B, 2>> {
+        &self.embedding
+    }
+
+    fn tokens(batch: &Batch) -> Vec<u16> {
+        batch.embedded_tokens()
+    }
+
+    fn targets(batch: &Batch) -> Vec<Target> {
+        batch.counted().into_iter().map(|place| Target { place, token: batch.asked[place] }).collect()
+    }
+
+    fn hidden(&self, batch: &PreparedBatch<B>, embedded: Tensor<B, 2>) -> Tensor<B, 2> {
+        self.forward(batch, &embedded)
+    }
+
+    fn set_precision(&mut self, precision: Precision) {
+        self.precision = precision;
+        self.encoder.iter_mut().chain(&mut self.decoder).for_each(|block| block.set_precision(precision));
     }
 }

@@ -1,10 +1,11 @@
 //! One pre-norm layer of the encoder or the decoder.
 
-use burn::module::{Initializer, Module};
-use burn::nn::{Dropout, DropoutConfig, Linear, LinearConfig, RmsNorm, RmsNormConfig};
+use burn::module::Module;
+use burn::nn::{Dropout, DropoutConfig, Linear, RmsNorm, RmsNormConfig};
 use burn::tensor::{Tensor, activation::relu, backend::Backend};
 
 use super::attention::{attend, split_heads};
+use super::linear::{Precision, linear, project};
 use crate::ModelConfig;
 
 /// Self-attention, optionally cross-attention, and a feed-forward layer, each with a norm before it and a
@@ -21,6 +22,7 @@ pub(crate) struct Block<B: Backend> {
     pub(crate) ff_out: Linear<B>,
     pub(crate) dropout: Dropout,
     pub(crate) heads: usize,
+    pub(crate) precision: Precision,
 }
 
 /// Attention of the answer to the given line.
@@ -37,11 +39,6 @@ pub(crate) struct CrossAttention<B: Backend> {
 pub(crate) struct KeyValue<B: Backend> {
     pub(crate) key: Tensor<B, 4>,
     pub(crate) value: Tensor<B, 4>,
-}
-
-/// A linear layer without bias; its weights are drawn later, see `initial`.
-pub(crate) fn linear<B: Backend>(input: usize, output: usize, device: &B::Device) -> Linear<B> {
-    LinearConfig::new(input, output).with_bias(false).with_initializer(Initializer::Zeros).init(device)
 }
 
 impl<B: Backend> Block<B> {
@@ -63,7 +60,12 @@ impl<B: Backend> Block<B> {
             ff_out: linear(ff, d, device),
             dropout: DropoutConfig::new(config.dropout).init(),
             heads: config.heads,
+            precision: Precision::F32,
         }
+    }
+
+    pub(crate) fn set_precision(&mut self, precision: Precision) {
+        self.precision = precision;
     }
 
     /// Queries, keys and values of self-attention.
@@ -73,7 +75,7 @@ impl<B: Backend> Block<B> {
     /// - output: three times `[rows, heads, length, width]`
     pub(crate) fn project_self(&self, x: Tensor<B, 2>, rows: usize) -> (Tensor<B, 4>, KeyValue<B>) {
         let d = x.dims()[1];
-        let qkv = self.self_qkv.forward(self.self_norm.forward(x));
+        let qkv = project(&self.self_qkv, self.self_norm.forward(x), self.precision);
         let part = |i: usize| split_heads(qkv.clone().narrow(1, i * d, d), rows, self.heads);
         (part(0), KeyValue { key: part(1), value: part(2) })
     }
@@ -86,15 +88,16 @@ impl<B: Backend> Block<B> {
     /// Attends to the given line, if this is a decoder layer.
     pub(crate) fn attend_memory(&self, x: Tensor<B, 2>, memory: &KeyValue<B>, rows: usize) -> Tensor<B, 2> {
         let Some(cross) = &self.cross else { return x };
-        let query = split_heads(cross.query.forward(cross.norm.forward(x.clone())), rows, self.heads);
+        let query = project(&cross.query, cross.norm.forward(x.clone()), self.precision);
+        let query = split_heads(query, rows, self.heads);
         let attended = attend(query, memory.key.clone(), memory.value.clone(), None);
-        self.add_branch(x, cross.out.forward(attended))
+        self.add_branch(x, project(&cross.out, attended, self.precision))
     }
 
     /// The feed-forward layer.
     pub(crate) fn feed_forward(&self, x: Tensor<B, 2>) -> Tensor<B, 2> {
-        let hidden = relu(self.ff_in.forward(self.ff_norm.forward(x.clone())));
-        self.add_branch(x, self.ff_out.forward(hidden))
+        let hidden = relu(project(&self.ff_in, self.ff_norm.forward(x.clone()), self.precision));
+        self.add_branch(x, project(&self.ff_out, hidden, self.precision))
     }
 
     /// The whole layer over whole lines.
@@ -111,7 +114,7 @@ impl<B: Backend> Block<B> {
     ) -> Tensor<B, 2> {
         let (query, own) = self.project_self(x.clone(), rows);
         let attended = attend(query, own.key, own.value, bias);
-        let x = self.add_branch(x, self.self_out.forward(attended));
+        let x = self.add_branch(x, project(&self.self_out, attended, self.precision));
         let x = match memory {
             Some(memory) => self.attend_memory(x, memory, rows),
             None => x,
@@ -125,9 +128,15 @@ impl<B: Backend> CrossAttention<B> {
     ///
     /// # Shapes
     /// - `memory`: `[rows * length, d_model]`
-    pub(crate) fn project_memory(&self, memory: Tensor<B, 2>, rows: usize, heads: usize) -> KeyValue<B> {
+    pub(crate) fn project_memory(
+        &self,
+        memory: Tensor<B, 2>,
+        rows: usize,
+        heads: usize,
+        precision: Precision,
+    ) -> KeyValue<B> {
         let d = memory.dims()[1];
-        let both = self.key_value.forward(memory);
+        let both = project(&self.key_value, memory, precision);
         let part = |i: usize| split_heads(both.clone().narrow(1, i * d, d), rows, heads);
         KeyValue { key: part(0), value: part(1) }
     }

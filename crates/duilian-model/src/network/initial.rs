@@ -7,20 +7,20 @@ use burn::tensor::{Tensor, TensorData};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::ModelConfig;
-
 /// Replaces all weights by random ones that depend on nothing but sizes and seed.
-pub(crate) fn draw_weights<B: Backend, M: Module<B>>(module: M, config: &ModelConfig, seed: u64) -> M {
-    module.map(&mut Drawer { config, random: ChaCha8Rng::seed_from_u64(seed), path: Vec::new() })
+/// `layers` are those on whose residual stream branches are added up.
+pub(crate) fn draw_weights<B: Backend, M: Module<B>>(module: M, width: usize, layers: usize, seed: u64) -> M {
+    module.map(&mut Drawer { width, layers, random: ChaCha8Rng::seed_from_u64(seed), path: Vec::new() })
 }
 
-struct Drawer<'a> {
-    config: &'a ModelConfig,
+struct Drawer {
+    width: usize,
+    layers: usize,
     random: ChaCha8Rng,
     path: Vec<String>,
 }
 
-impl Drawer<'_> {
+impl Drawer {
     /// Standard deviation of a parameter; `None` for the scales of norms, which start at one.
     fn deviation(&self, inputs: usize) -> Option<f64> {
         let name = self.path.last().map_or("", String::as_str);
@@ -28,15 +28,16 @@ impl Drawer<'_> {
         match (layer, name) {
             (_, "gamma") => None,
             // Scaled by the root of the width where it is read, so that its rows have unit variance there.
-            (_, "embedding") => Some((self.config.d_model as f64).powf(-0.5)),
+            (_, "embedding") => Some((self.width as f64).powf(-0.5)),
             (_, "weight") => {
                 // Outputs keep the variance of inputs (LeCun et al. 1998); residual branches start small so that
                 // the sum over layers keeps its scale (as in GPT-2).
-                let layers = (self.config.encoder_layers + self.config.decoder_layers) as f64;
                 let branch = matches!(layer, "self_out" | "ff_out" | "out");
-                let gain = if branch { 1.0 / (2.0 * layers).sqrt() } else { 1.0 };
+                let gain = if branch { 1.0 / (2.0 * self.layers as f64).sqrt() } else { 1.0 };
                 Some(gain / (inputs as f64).sqrt())
             }
+            // Gates of a recurrent layer: none at the start, but what is to be kept (Jozefowicz et al. 2015).
+            (_, "bias") => Some(0.0),
             // Positions and directions.
             _ => Some(0.1),
         }
@@ -50,7 +51,7 @@ impl Drawer<'_> {
     }
 }
 
-impl<B: Backend> ModuleMapper<B> for Drawer<'_> {
+impl<B: Backend> ModuleMapper<B> for Drawer {
     fn enter_module(&mut self, name: &str, _container: &str) {
         self.path.push(name.to_owned());
     }

@@ -1,36 +1,35 @@
 //! Layout of one shard file.
 //!
 //! Little endian: magic `DLSH`, version `u16`, length `u16`, pairs `u32`, CRC-32 of the records `u32`, then the
-//! records: source `u16`, upper tokens `length × u16`, lower tokens `length × u16`.
+//! records: upper tokens `length × u16`, lower tokens `length × u16`. All pairs of a file come from one source.
 
 use std::path::Path;
 
 use crate::ModelError;
 
 const MAGIC: &[u8; 4] = b"DLSH";
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 pub(super) const HEADER_BYTES: usize = 16;
 const KIND: &str = "token shard";
 
 /// Bytes of one record of lines with `length` characters.
 pub(super) fn record_bytes(length: usize) -> usize {
-    2 + 4 * length
+    4 * length
 }
 
-/// A whole file for records that are already laid out.
-pub(super) fn encode(length: u16, pairs: u32, records: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(HEADER_BYTES + records.len());
-    bytes.extend_from_slice(MAGIC);
-    bytes.extend_from_slice(&VERSION.to_le_bytes());
-    bytes.extend_from_slice(&length.to_le_bytes());
-    bytes.extend_from_slice(&pairs.to_le_bytes());
-    bytes.extend_from_slice(&crc32fast::hash(records).to_le_bytes());
-    bytes.extend_from_slice(records);
+/// The header of a file with records of this checksum.
+pub(super) fn header(length: u16, pairs: u32, checksum: u32) -> [u8; HEADER_BYTES] {
+    let mut bytes = [0; HEADER_BYTES];
+    bytes[..4].copy_from_slice(MAGIC);
+    bytes[4..6].copy_from_slice(&VERSION.to_le_bytes());
+    bytes[6..8].copy_from_slice(&length.to_le_bytes());
+    bytes[8..12].copy_from_slice(&pairs.to_le_bytes());
+    bytes[12..].copy_from_slice(&checksum.to_le_bytes());
     bytes
 }
 
-/// Checks a file and returns its number of pairs.
-pub(super) fn check(bytes: &[u8], length: u16, path: &Path) -> Result<u32, ModelError> {
+/// Checks the header and the size of a file; returns its number of pairs and the checksum of its records.
+pub(super) fn check_header(bytes: &[u8], length: u16, path: &Path) -> Result<(u32, u32), ModelError> {
     let broken =
         |reason: String| Err(ModelError::Damaged { kind: KIND, origin: path.display().to_string(), reason });
     let Some((header, records)) = bytes.split_at_checked(HEADER_BYTES) else {
@@ -52,8 +51,10 @@ pub(super) fn check(bytes: &[u8], length: u16, path: &Path) -> Result<u32, Model
     if records.len() as u64 != expected {
         return broken(format!("{pairs} pairs need {expected} bytes, it has {}", records.len()));
     }
-    if crc32fast::hash(records) != u32::from_le_bytes([header[12], header[13], header[14], header[15]]) {
-        return broken("its checksum differs".to_owned());
-    }
-    Ok(pairs)
+    Ok((pairs, u32::from_le_bytes([header[12], header[13], header[14], header[15]])))
+}
+
+/// A file that is damaged in this way.
+pub(super) fn damaged(path: &Path, reason: String) -> ModelError {
+    ModelError::Damaged { kind: KIND, origin: path.display().to_string(), reason }
 }

@@ -1,7 +1,9 @@
-//! Token shards: pairs of lines as ids on disk, one file a length, memory-mapped.
+//! Training pairs as files of tokens.
 
 mod format;
 mod map;
 mod set;
+mod writer;
 
-pub use set::{ShardSet, ShardWriter, TokenPair};
+pub use set::{Segment, ShardSet, TokenPair, Verification};
+pub use writer::ShardWriter;

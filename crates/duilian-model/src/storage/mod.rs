@@ -7,7 +7,7 @@ use std::path::Path;
 
 pub(crate) use container::{Container, RawTensor};
 pub(crate) use weights::f32_values;
-pub use weights::{ModelWeights, WeightFormat};
+pub use weights::{ModelWeights, NetworkWeights, WeightFormat};
 
 use crate::ModelError;
 

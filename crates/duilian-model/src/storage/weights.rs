@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use burn::module::Module;
 use burn::tensor::TensorData;
 use burn::tensor::backend::Backend;
 use half::f16;
@@ -12,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Container, RawTensor};
 use crate::network::{collect_parameters, load_parameters};
-use crate::{AlignedTransformer, ModelConfig, ModelError};
+use crate::{ModelConfig, ModelError, Network, NetworkConfig};
 
 /// How numbers are stored in a weights file.
 ///
@@ -34,14 +33,17 @@ pub enum WeightFormat {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct WeightsHeader {
-    config: ModelConfig,
+struct WeightsHeader<C> {
+    config: C,
     format: WeightFormat,
     /// What the weights are and how they were made.
     description: String,
 }
 
-/// Weights of an [`AlignedTransformer`] together with its sizes, on the host.
+/// Weights of an [`AlignedTransformer`](crate::AlignedTransformer).
+pub type ModelWeights = NetworkWeights<ModelConfig>;
+
+/// Weights of a network together with its sizes, on the host.
 ///
 /// ```
 /// use duilian_model::{AlignedTransformer, DefaultBackend, ModelConfig, ModelWeights, WeightFormat};
@@ -58,25 +60,25 @@ struct WeightsHeader {
 /// # Ok::<(), duilian_model::ModelError>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct ModelWeights {
-    config: ModelConfig,
+pub struct NetworkWeights<C> {
+    config: C,
     description: String,
     origin: String,
     tensors: BTreeMap<String, TensorData>,
 }
 
-impl ModelWeights {
+impl<C: NetworkConfig> NetworkWeights<C> {
     /// Copies the weights out of a model.
     pub fn from_model<B: Backend>(
-        model: &AlignedTransformer<B>,
-        config: &ModelConfig,
+        model: &impl Network<B, Config = C>,
+        config: &C,
         description: &str,
     ) -> Self {
         Self::from_parts(config.clone(), description, collect_parameters::<B, _>(model))
     }
 
     pub(crate) fn from_parts(
-        config: ModelConfig,
+        config: C,
         description: &str,
         tensors: BTreeMap<String, TensorData>,
     ) -> Self {
@@ -84,7 +86,7 @@ impl ModelWeights {
     }
 
     /// Sizes of the model.
-    pub fn config(&self) -> &ModelConfig {
+    pub fn config(&self) -> &C {
         &self.config
     }
 
@@ -106,8 +108,11 @@ impl ModelWeights {
     ///
     /// # Errors
     /// [`ModelError::Tensor`] if a tensor is missing, left over, or of another shape than the sizes say.
-    pub fn into_model<B: Backend>(self, device: &B::Device) -> Result<AlignedTransformer<B>, ModelError> {
-        let model = AlignedTransformer::blank(&self.config, device)?;
+    pub fn into_model<B: Backend, M: Network<B, Config = C>>(
+        self,
+        device: &B::Device,
+    ) -> Result<M, ModelError> {
+        let model = M::blank(&self.config, device)?;
         Ok(load_parameters(model, self.tensors, &self.origin)?.no_grad())
     }
 
@@ -137,7 +142,7 @@ impl ModelWeights {
                 }
             }
         }
-        Container { content: header, tensors }.to_bytes(KIND)
+        Container { content: header, tensors }.to_bytes(C::KIND)
     }
 
     /// Reads the bytes of a weights file. `origin` names their source in errors.
@@ -147,9 +152,9 @@ impl ModelWeights {
     /// [`ModelError::InvalidConfig`] if its sizes do not fit together, [`ModelError::Tensor`] for a tensor
     /// that cannot be read.
     pub fn from_bytes(bytes: &[u8], origin: &str) -> Result<Self, ModelError> {
-        let container = Container::<WeightsHeader>::from_bytes(bytes, KIND, origin)?;
+        let container = Container::<WeightsHeader<C>>::from_bytes(bytes, C::KIND, origin)?;
         let WeightsHeader { config, description, .. } = container.content;
-        config.validate()?;
+        config.check()?;
         let mut weights = Self { config, description, origin: origin.to_owned(), tensors: BTreeMap::new() };
         for (name, raw) in &container.tensors {
             let values = match raw.dtype {
@@ -182,7 +187,7 @@ impl ModelWeights {
     /// Writes a weights file beside its place and renames it.
     ///
     /// # Errors
-    /// [`ModelError::Io`], or as [`ModelWeights::to_bytes`].
+    /// [`ModelError::Io`], or as [`NetworkWeights::to_bytes`].
     pub fn save(&self, path: &Path, format: WeightFormat) -> Result<(), ModelError> {
         super::write_atomically(path, &self.to_bytes(format)?)
     }
@@ -190,7 +195,7 @@ impl ModelWeights {
     /// Reads a weights file.
     ///
     /// # Errors
-    /// [`ModelError::Io`], or as [`ModelWeights::from_bytes`].
+    /// [`ModelError::Io`], or as [`NetworkWeights::from_bytes`].
     pub fn load(path: &Path) -> Result<Self, ModelError> {
         let bytes = std::fs::read(path).map_err(ModelError::io("read", path))?;
         Self::from_bytes(&bytes, &path.display().to_string())
@@ -201,7 +206,6 @@ impl ModelWeights {
     }
 }
 
-const KIND: &str = "weights file";
 const SCALE_SUFFIX: &str = ".scale";
 
 fn scale_name(name: &str) -> String {

@@ -12,15 +12,15 @@ use super::optimizer::{Optimizer, ParameterState};
 use super::{TrainConfig, TrainingCurve};
 use crate::network::{collect_parameters, load_parameters};
 use crate::storage::{Container, RawTensor, f32_values};
-use crate::{AlignedTransformer, ModelConfig, ModelError};
+use crate::{ModelError, Network};
 
 const KIND: &str = "checkpoint";
 
 /// Where a run stands, beside its tensors. Order and augmentation of batches and the places of dropout follow
 /// from seed and step, so there is no other random state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct RunState {
-    pub(crate) model: ModelConfig,
+pub(crate) struct RunState<C> {
+    pub(crate) model: C,
     pub(crate) train: TrainConfig,
     /// Pairs and vocabulary of the training shards, to notice other data.
     pub(crate) pairs: usize,
@@ -31,16 +31,16 @@ pub(crate) struct RunState {
     /// Loss, as the bits of an `f64`, and characters since the last validation: a decimal number in JSON may come
     /// back with another last bit.
     pub(crate) recent: (u64, u64),
-    /// Lowest validation loss so far.
-    pub(crate) best: Option<f64>,
+    /// The best validations so far, best first: step and loss.
+    pub(crate) best: Vec<(u64, f64)>,
     pub(crate) curve: TrainingCurve,
 }
 
-/// Writes a checkpoint; the one before it is kept under `previous` until then.
-pub(crate) fn save<A: AutodiffBackend>(
+/// Writes a checkpoint.
+pub(crate) fn save<A: AutodiffBackend, M: Network<A>>(
     path: &Path,
-    state: &RunState,
-    model: &AlignedTransformer<A>,
+    state: &RunState<M::Config>,
+    model: &M,
     optimizer: &Optimizer<A::InnerBackend>,
 ) -> Result<(), ModelError> {
     let mut tensors = BTreeMap::new();
@@ -64,13 +64,13 @@ fn raw(data: &TensorData) -> Result<RawTensor, ModelError> {
 }
 
 /// Reads a checkpoint into a model and an optimizer that were made for the same sizes.
-pub(crate) fn load<A: AutodiffBackend>(
+pub(crate) fn load<A: AutodiffBackend, M: Network<A>>(
     path: &Path,
-    model: AlignedTransformer<A>,
+    model: M,
     optimizer: &mut Optimizer<A::InnerBackend>,
     device: &A::Device,
-) -> Result<(AlignedTransformer<A>, RunState), ModelError> {
-    let container = Container::<RunState>::load(KIND, path)?;
+) -> Result<(M, RunState<M::Config>), ModelError> {
+    let container = Container::<RunState<M::Config>>::load(KIND, path)?;
     let origin = path.display().to_string();
     let mut parts = BTreeMap::<&str, BTreeMap<String, TensorData>>::new();
     for (name, tensor) in &container.tensors {

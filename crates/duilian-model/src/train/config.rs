@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ModelError;
+use crate::{ModelError, Precision};
 
 /// Settings of a training run. Unknown fields are refused, missing ones take their defaults.
 ///
 /// ```
-/// use duilian_model::TrainConfig;
+/// use duilian_model::{Precision, TrainConfig};
 ///
 /// let config = TrainConfig::default();
 /// assert_eq!((config.batch_characters, config.batch_parts, config.warmup_steps), (1_024, 2, 300));
@@ -18,6 +18,9 @@ use crate::ModelError;
 /// assert_eq!((config.weight_decay, config.ema_decay), (0.01, 0.999));
 /// assert_eq!((config.reversed_share, config.hinted_share), (0.3, 0.15));
 /// assert_eq!((config.checkpoint_seconds, config.seed), (300, 42));
+/// assert_eq!((config.accumulation, config.precision), (1, Precision::F32));
+/// assert_eq!((config.loader_threads, config.batches_ahead), (1, 4));
+/// assert_eq!((config.keep_last, config.keep_best, config.metrics_every), (1, 1, 10));
 /// assert!(config.validate().is_ok());
 /// assert!(serde_json::from_str::<TrainConfig>(r#"{"batchsize": 3}"#).is_err());
 /// ```
@@ -36,6 +39,14 @@ pub struct TrainConfig {
     /// product after another. The result depends on the number of parts, not on the number of threads.
     /// Default 2.
     pub batch_parts: usize,
+    /// Batches whose gradients are averaged over their characters for one step. Default 1.
+    pub accumulation: usize,
+    /// Numbers in which products are computed. Default [`Precision::F32`].
+    pub precision: Precision,
+    /// Threads that make batches. The batches do not depend on it. Default 1.
+    pub loader_threads: usize,
+    /// Steps whose batches are made ahead, at least 2. Default 4.
+    pub batches_ahead: usize,
     /// Peak learning rate of `AdamW`. Default 1e-3.
     pub learning_rate: f64,
     /// Learning rate at the end, as a share of the peak. Default 0.02.
@@ -68,6 +79,13 @@ pub struct TrainConfig {
     pub checkpoint_seconds: u64,
     /// Steps between checkpoints; 0 leaves them to the clock. Default 0.
     pub checkpoint_steps: u64,
+    /// Checkpoints that are kept; older ones than the newest carry their step in their name. Default 1.
+    pub keep_last: usize,
+    /// Weights of the best validations that are kept; if more than one, they carry their step in their name, beside
+    /// the best. Default 1.
+    pub keep_best: usize,
+    /// Steps between lines of measurements; 0 writes none. Default 10.
+    pub metrics_every: u64,
 }
 
 impl Default for TrainConfig {
@@ -77,6 +95,10 @@ impl Default for TrainConfig {
             total_characters: 5_000_000,
             batch_characters: 1_024,
             batch_parts: 2,
+            accumulation: 1,
+            precision: Precision::F32,
+            loader_threads: 1,
+            batches_ahead: 4,
             learning_rate: 1.0e-3,
             final_rate_share: 0.02,
             warmup_steps: 300,
@@ -93,6 +115,9 @@ impl Default for TrainConfig {
             validation_characters: 6_000,
             checkpoint_seconds: 300,
             checkpoint_steps: 0,
+            keep_last: 1,
+            keep_best: 1,
+            metrics_every: 10,
         }
     }
 }
@@ -116,13 +141,19 @@ impl TrainConfig {
         }
     }
 
-    /// Takes over what may change when a run is resumed: its length, and how often it is looked at and saved.
+    /// Takes over what may change when a run is resumed: its length, how often it is looked at and saved, and how
+    /// far ahead batches are made.
     pub(crate) fn clone_schedule_from(&mut self, other: &Self) {
         self.total_characters = other.total_characters;
         self.validate_every = other.validate_every;
         self.validation_characters = other.validation_characters;
         self.checkpoint_seconds = other.checkpoint_seconds;
         self.checkpoint_steps = other.checkpoint_steps;
+        self.loader_threads = other.loader_threads;
+        self.batches_ahead = other.batches_ahead;
+        self.keep_last = other.keep_last;
+        self.keep_best = other.keep_best;
+        self.metrics_every = other.metrics_every;
     }
 
     /// Checks that the settings make sense.
@@ -162,12 +193,19 @@ impl TrainConfig {
             ("total_characters", self.total_characters),
             ("batch_characters", self.batch_characters as u64),
             ("batch_parts", self.batch_parts as u64),
+            ("accumulation", self.accumulation as u64),
+            ("loader_threads", self.loader_threads as u64),
+            ("keep_last", self.keep_last as u64),
+            ("keep_best", self.keep_best as u64),
             ("validate_every", self.validate_every),
             ("validation_characters", self.validation_characters as u64),
         ] {
             if count == 0 {
                 return fail(field, "must be at least 1".to_owned());
             }
+        }
+        if self.batches_ahead < 2 {
+            return fail("batches_ahead", "must be at least 2".to_owned());
         }
         Ok(())
     }

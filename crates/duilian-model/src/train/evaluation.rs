@@ -1,12 +1,11 @@
 //! Loss of a model on pairs, without smoothing.
 
-use burn::tensor::Tensor;
 use burn::tensor::activation::log_softmax;
 use burn::tensor::backend::Backend;
 use duilian_core::{Direction, TokenId};
 
-use super::batch::{HostBatch, ids};
-use crate::{AlignedTransformer, ShardSet};
+use super::batch::{Batch, FIRST_HAN};
+use crate::{Network, ShardSet};
 
 /// Summed loss over counted characters.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -33,8 +32,8 @@ const BATCH_CHARACTERS: usize = 1_024;
 ///
 /// Pairs of unequal length, and pairs longer than the model reads, are left out. The result is the same
 /// whatever the order of the pairs, up to rounding.
-pub(crate) fn loss_of_pairs<B: Backend>(
-    model: &AlignedTransformer<B>,
+pub(crate) fn loss_of_pairs<B: Backend, M: Network<B>>(
+    model: &M,
     pairs: impl Iterator<Item = (Vec<TokenId>, Vec<TokenId>)>,
     direction: Direction,
     max_length: usize,
@@ -48,11 +47,11 @@ pub(crate) fn loss_of_pairs<B: Backend>(
     let mut sum = LossSum::default();
     for (length, pairs) in groups {
         for chunk in pairs.chunks((BATCH_CHARACTERS / length).max(1)) {
-            let mut batch = HostBatch::empty(length);
+            let mut batch = Batch::empty(length);
             for (given, asked) in chunk {
                 batch.push(given, asked, &vec![false; length], direction);
             }
-            let part = batch_loss(model, &batch, device);
+            let part = batch_loss(model, batch, device);
             sum.nats += part.nats;
             sum.characters += part.characters;
             sum.pairs += part.pairs;
@@ -62,36 +61,42 @@ pub(crate) fn loss_of_pairs<B: Backend>(
 }
 
 /// Loss of one batch.
-fn batch_loss<B: Backend>(model: &AlignedTransformer<B>, batch: &HostBatch, device: &B::Device) -> LossSum {
-    let counted = batch.counted();
-    if counted.is_empty() {
+fn batch_loss<B: Backend, M: Network<B>>(model: &M, batch: Batch, device: &B::Device) -> LossSum {
+    let pairs = batch.rows;
+    let batch = M::prepare(batch, device);
+    let (Some(places), Some(wanted)) = (batch.places.clone(), batch.wanted.clone()) else {
         return LossSum::default();
+    };
+    let table = model.table().val();
+    let scale = (table.dims()[1] as f64).sqrt();
+    let embedded = table.clone().select(0, batch.tokens.clone()) * scale;
+    let hidden = model.hidden(&batch, embedded).select(0, places);
+    let scores = log_softmax(hidden.matmul(table.transpose()), 1);
+    let picked = scores.gather(1, wanted.reshape([batch.targets.len(), 1])).into_data();
+    // Networks that have to find marks and ends by themselves are not charged for them.
+    let counted = picked.iter::<f64>().zip(&batch.targets).filter(|(_, t)| t.token >= FIRST_HAN);
+    let (mut nats, mut characters) = (0.0, 0);
+    for (log_prob, _) in counted {
+        nats -= log_prob;
+        characters += 1;
     }
-    let embedded = model.embed(ids::<B>(batch.embedded_tokens().into_iter(), device));
-    let (source, previous) = batch.inputs(&embedded, device);
-    let hidden = model.decode(&model.encode(source), previous, batch.rows);
-    let places: Vec<i32> = counted.iter().map(|&i| i as i32).collect();
-    let hidden = hidden.select(0, Tensor::from_ints(places.as_slice(), device));
-    let targets = ids::<B>(counted.iter().map(|&i| batch.asked[i]), device).reshape([counted.len(), 1]);
-    let picked = log_softmax(model.logits(hidden), 1).gather(1, targets);
-    let nats = picked.into_data().iter::<f64>().map(|v| -v).sum();
-    LossSum { nats, characters: counted.len(), pairs: batch.rows }
+    LossSum { nats, characters, pairs }
 }
 
-/// Loss over the first pairs of a set, every length in its share, up to about `limit` characters.
-pub(crate) fn loss_of_shards<B: Backend>(
-    model: &AlignedTransformer<B>,
+/// Loss over the first pairs of a set, every length and source in its share, up to about `limit` characters.
+pub(crate) fn loss_of_shards<B: Backend, M: Network<B>>(
+    model: &M,
     shards: &ShardSet,
     direction: Direction,
     max_length: usize,
     limit: usize,
     device: &B::Device,
 ) -> LossSum {
-    let total: usize = shards.lengths().map(|(length, pairs)| length * pairs).sum();
+    let total: usize = shards.segments().map(|s| s.length * s.pairs).sum();
     let share = (limit as f64 / total.max(1) as f64).min(1.0);
-    let pairs = shards.lengths().flat_map(|(length, pairs)| {
-        let kept = (pairs as f64 * share).ceil() as usize;
-        (0..kept.min(pairs)).filter_map(move |number| shards.get(length, number))
+    let pairs = shards.segments().flat_map(|segment| {
+        let kept = ((segment.pairs as f64 * share).ceil() as usize).min(segment.pairs);
+        (0..kept).filter_map(move |number| shards.get(segment.length, segment.source, number))
     });
     let oriented = pairs.map(|pair| match direction {
         Direction::UpperToLower => (pair.upper, pair.lower),

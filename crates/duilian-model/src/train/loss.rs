@@ -4,6 +4,9 @@ use burn::tensor::backend::{AutodiffBackend, Backend};
 use burn::tensor::{Int, Tensor, TensorData};
 use rayon::prelude::*;
 
+use super::batch::Target;
+use crate::network::{Precision, product};
+
 /// Value of a loss, the tensor to call `backward` on, and the gradient that is known already.
 #[derive(Debug)]
 pub(crate) struct LossOutput<B: AutodiffBackend> {
@@ -28,28 +31,40 @@ pub(crate) struct LossOutput<B: AutodiffBackend> {
 pub(crate) fn smoothed_cross_entropy<B: AutodiffBackend>(
     hidden: Tensor<B, 2>,
     table: Tensor<B::InnerBackend, 2>,
-    targets: &[u16],
-    smoothing: f32,
-    scale: f32,
-    on_host: bool,
+    targets: &[Target],
+    wanted: &Tensor<B::InnerBackend, 1, Int>,
+    options: LossOptions,
 ) -> LossOutput<B> {
+    let LossOptions { smoothing, scale, on_host, precision } = options;
     let plain_hidden = hidden.clone().inner();
-    let logits = plain_hidden.clone().matmul(table.clone().transpose());
+    let logits = product(plain_hidden.clone(), table.clone().transpose(), precision);
     let (gradient, negative_log_likelihood) = if on_host {
         gradient_on_host(logits, targets, smoothing, scale)
     } else {
-        gradient_on_device(logits, targets, smoothing, scale)
+        gradient_on_device(logits, wanted, smoothing, scale)
     };
-    let hidden_gradient = gradient.clone().matmul(table);
-    let table_gradient = gradient.transpose().matmul(plain_hidden);
+    let hidden_gradient = product(gradient.clone(), table, precision);
+    let table_gradient = product(gradient.transpose(), plain_hidden, precision);
     let surrogate = (hidden * Tensor::from_inner(hidden_gradient)).sum();
     LossOutput { surrogate, table_gradient, negative_log_likelihood }
+}
+
+/// How the loss is computed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LossOptions {
+    /// Share of the target's probability that is spread over the vocabulary.
+    pub(crate) smoothing: f32,
+    /// Factor of the gradient.
+    pub(crate) scale: f32,
+    /// Whether tensors lie in host memory.
+    pub(crate) on_host: bool,
+    pub(crate) precision: Precision,
 }
 
 /// One pass over the scores in the memory of a processor's backend, rows in parallel.
 fn gradient_on_host<B: Backend>(
     logits: Tensor<B, 2>,
-    targets: &[u16],
+    targets: &[Target],
     smoothing: f32,
     scale: f32,
 ) -> (Tensor<B, 2>, f32) {
@@ -60,8 +75,8 @@ fn gradient_on_host<B: Backend>(
     let losses: Vec<f32> = scores
         .par_chunks_mut(vocabulary)
         .zip(targets.par_iter())
-        .map(|(row, &target)| {
-            let target = usize::from(target);
+        .map(|(row, target)| {
+            let target = usize::from(target.token);
             let largest = row.iter().fold(f32::NEG_INFINITY, |a, &b| a.max(b));
             let shifted = row[target] - largest;
             let mut total = 0.0_f32;
@@ -98,14 +113,13 @@ fn fast_exp(x: f32) -> f32 {
 /// The same with tensor operations, for devices whose memory the host should not wait for.
 fn gradient_on_device<B: Backend>(
     logits: Tensor<B, 2>,
-    targets: &[u16],
+    wanted: &Tensor<B, 1, Int>,
     smoothing: f32,
     scale: f32,
 ) -> (Tensor<B, 2>, f32) {
     let device = logits.device();
     let [rows, vocabulary] = logits.dims();
-    let ids: Vec<i32> = targets.iter().map(|&t| i32::from(t)).collect();
-    let ids = Tensor::<B, 1, Int>::from_ints(ids.as_slice(), &device).reshape([rows, 1]);
+    let ids = wanted.clone().reshape([rows, 1]);
     let log_probs = burn::tensor::activation::log_softmax(logits, 1);
     let picked = log_probs.clone().gather(1, ids.clone());
     let loss = picked.sum().neg().into_scalar();
@@ -151,10 +165,12 @@ mod tests {
         let loss = (nll * (1.0 - smoothing) + smooth * smoothing).sum() * scale;
         let reference = loss.backward();
 
+        let wanted = Tensor::from_ints(targets.map(i32::from), &device);
+        let targets = targets.map(|token| Target { place: 0, token });
         for on_host in [true, false] {
             let plain_table = table.clone().inner();
-            let output =
-                smoothed_cross_entropy(hidden.clone(), plain_table, &targets, smoothing, scale, on_host);
+            let options = LossOptions { smoothing, scale, on_host, precision: Precision::F32 };
+            let output = smoothed_cross_entropy(hidden.clone(), plain_table, &targets, &wanted, options);
             assert!((output.negative_log_likelihood - expected_nll).abs() < 1e-4);
             let gradients = output.surrogate.backward();
             let found = [hidden.grad(&gradients).expect("used"), output.table_gradient];

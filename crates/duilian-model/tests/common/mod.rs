@@ -12,7 +12,7 @@ pub(crate) const VOCABULARY: usize = 54;
 
 /// Lines of 2 to 6 characters in which `14 + i` is answered by `34 + i`.
 pub(crate) fn shards(folder: &Path, seed: u16, pairs: usize) -> Arc<ShardSet> {
-    let mut writer = ShardWriter::new(VOCABULARY);
+    let mut writer = ShardWriter::create(folder, VOCABULARY).expect("makes");
     let mut state = seed.wrapping_mul(2) + 1;
     let mut next = || {
         state = state.wrapping_mul(25_173).wrapping_add(13_849);
@@ -25,7 +25,7 @@ pub(crate) fn shards(folder: &Path, seed: u16, pairs: usize) -> Arc<ShardSet> {
         let lower: Vec<TokenId> = numbers.iter().map(|n| TokenId(34 + n)).collect();
         writer.push(&upper, &lower, if i % 7 == 0 { "rare" } else { "common" }).expect("valid");
     }
-    writer.finish(folder).expect("writes");
+    writer.finish().expect("writes");
     Arc::new(ShardSet::open(folder).expect("opens"))
 }
 
