@@ -56,6 +56,84 @@ fn a_stopped_run_goes_on_bit_by_bit() {
 }
 
 #[test]
+fn batches_do_not_depend_on_the_threads_that_make_them() {
+    let runs: Vec<_> = [(1, 2), (4, 8), (3, 2)]
+        .into_iter()
+        .map(|(loader_threads, batches_ahead)| {
+            let folder = tempfile::tempdir().expect("folder");
+            let mut setup = setup(folder.path(), 20_000);
+            setup.train =
+                TrainConfig { loader_threads, batches_ahead, hinted_share: 0.5, ..setup.train.clone() };
+            let summary = run(setup, &mut ());
+            (summary, std::fs::read(folder.path().join("run/last.safetensors")).expect("reads"))
+        })
+        .collect();
+    assert!(runs[0] == runs[1] && runs[0] == runs[2], "the same curve and the same weights");
+}
+
+#[test]
+fn accumulation_learns_as_well_and_goes_on_bit_by_bit() {
+    let (whole, parts) = (tempfile::tempdir().expect("folder"), tempfile::tempdir().expect("folder"));
+    let setup = |folder: &Path| {
+        let mut setup = setup(folder, LENGTH);
+        setup.train = TrainConfig { batch_characters: 32, accumulation: 4, ..setup.train };
+        setup
+    };
+    let expected = run(setup(whole.path()), &mut ());
+    assert!(expected.curve.points.last().expect("validated").validation[0].1 < 0.5);
+    run(setup(parts.path()), &mut StopAt(77));
+    assert_eq!(run(TrainerSetup { resume: true, ..setup(parts.path()) }, &mut ()), expected);
+}
+
+#[test]
+fn a_loss_that_is_no_number_stops_the_run_and_leaves_its_batch() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut setup = setup(folder.path(), LENGTH);
+    setup.train = TrainConfig { learning_rate: 1e30, warmup_steps: 0, ..setup.train };
+    let error = Trainer::<AutodiffBackend>::new(setup, Default::default()).expect("starts").run(&mut ());
+    let Err(ModelError::NonFiniteLoss { step, file, .. }) = error else { panic!("{error:?}") };
+    let json = std::fs::read(file).expect("was written");
+    let value: serde_json::Value = serde_json::from_slice(&json).expect("is JSON");
+    assert_eq!(value["step"], step);
+    let line = &value["batches"][0]["given"][0];
+    assert!(line.as_array().is_some_and(|l| (2..=6).contains(&l.len())), "{line}");
+}
+
+#[test]
+fn as_many_files_are_kept_as_asked_for_and_measurements_go_on() {
+    let folder = tempfile::tempdir().expect("folder");
+    let setup = |resume| {
+        let mut setup = setup(folder.path(), 30_000);
+        setup.train = TrainConfig { keep_last: 3, keep_best: 2, metrics_every: 5, ..setup.train };
+        TrainerSetup { resume, ..setup }
+    };
+    run(setup(false), &mut StopAt(73));
+    // As if the process had been killed after more steps than the checkpoint has.
+    let metrics = folder.path().join("run/metrics.jsonl");
+    let mut text = std::fs::read_to_string(&metrics).expect("reads");
+    text += "{\"step\":{\"step\":75,\"loss\":1.0}}\n{\"step\":{\"st";
+    std::fs::write(&metrics, text).expect("writes");
+    let summary = run(setup(true), &mut ());
+
+    let text = std::fs::read_to_string(&metrics).expect("reads");
+    let lines: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("each line is JSON")).collect();
+    let steps: Vec<u64> = lines.iter().filter_map(|l| l["step"]["step"].as_u64()).collect();
+    assert_eq!(steps, (1..=summary.steps / 5).map(|i| 5 * i).collect::<Vec<_>>());
+    assert!(lines.iter().filter_map(|l| l["step"]["waiting_share"].as_f64()).all(|w| (0.0..=1.0).contains(&w)));
+    let validations = lines.iter().filter(|l| l["validation"].is_object()).count();
+    assert_eq!(validations, summary.curve.points.len());
+
+    let count = |prefix: &str| {
+        let files = std::fs::read_dir(folder.path().join("run")).expect("lists");
+        let names = files.map(|f| f.expect("lists").file_name().into_string().expect("UTF-8"));
+        names.filter(|n| n.starts_with(prefix)).count()
+    };
+    assert_eq!((count("checkpoint-"), count("best-")), (3, 2));
+    assert_eq!((count("checkpoint.safetensors"), count("best.safetensors")), (1, 1));
+}
+
+#[test]
 fn a_checkpoint_of_another_run_is_refused() {
     let folder = tempfile::tempdir().expect("folder");
     run(setup(folder.path(), 10_000), &mut ());

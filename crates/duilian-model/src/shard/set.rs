@@ -16,8 +16,8 @@ pub(super) const INDEX_FILE: &str = "shards.json";
 pub(super) const INDEX_VERSION: u32 = 2;
 /// Bytes that are checked before their pages are given back.
 const CHECKED_AT_ONCE: usize = 1 << 24;
-/// Bytes of a page: reading one pair keeps at most two of them in memory.
-const PAGE_BYTES: u64 = 4_096;
+/// Bytes that reading one pair may bring into memory: Linux maps the neighbours of a page with it if it has them.
+const TOUCHED_BYTES: u64 = 1 << 16;
 /// Bytes of pages that are kept after reading pairs before all are given back. Default of
 /// [`ShardSet::with_resident_limit`].
 const RESIDENT_LIMIT: u64 = 256 << 20;
@@ -167,7 +167,7 @@ impl ShardSet {
 
     /// Counts a pair that was read, and releases all pages when they may have become too many.
     fn give_back(&self) {
-        let touched = self.touched.fetch_add(PAGE_BYTES, Ordering::Relaxed);
+        let touched = self.touched.fetch_add(TOUCHED_BYTES, Ordering::Relaxed);
         if touched >= self.resident_limit && self.bytes() > self.resident_limit {
             self.touched.store(0, Ordering::Relaxed);
             self.maps.values().for_each(release);
@@ -298,6 +298,59 @@ mod tests {
         assert_eq!(padded.upper, [14, 0, 0].map(TokenId));
         let files = std::fs::read_dir(folder.path()).expect("lists").count();
         assert_eq!(files, 4, "three shards and the index");
+    }
+
+    /// Memory of this process in bytes.
+    #[cfg(target_os = "linux")]
+    fn resident_bytes() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").expect("Linux has it");
+        let line = status.lines().find(|l| l.starts_with("VmRSS:")).expect("Linux has it");
+        let kilobytes: u64 = line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).expect("a number");
+        kilobytes << 10
+    }
+
+    /// Twenty gigabytes of pairs, most of them holes in a sparse file, drawn from all over.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_set_far_larger_than_memory_is_drawn_from_in_bounded_memory() {
+        use std::io::Write;
+
+        use crate::TrainConfig;
+        use crate::train::BatchPlan;
+
+        // On disk, not in a folder that lies in memory itself.
+        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("temporary folder");
+        let (length, pairs) = (7_u16, 715_000_000_u32);
+        let path = shard_path(folder.path(), length, 0);
+        let mut file = std::fs::File::create(&path).expect("makes");
+        file.write_all(&format::header(length, pairs, 0)).expect("writes");
+        let bytes = HEADER_BYTES as u64 + u64::from(pairs) * record_bytes(7) as u64;
+        file.set_len(bytes).expect("makes a sparse file");
+        drop(file);
+        let index = Index {
+            version: INDEX_VERSION,
+            vocabulary_size: 50,
+            sources: vec!["a".into()],
+            lengths: [(length, vec![pairs])].into(),
+        };
+        std::fs::write(folder.path().join(INDEX_FILE), serde_json::to_vec(&index).expect("plain"))
+            .expect("writes");
+
+        let before = resident_bytes();
+        let set = ShardSet::open_with(folder.path(), Verification::Headers).expect("opens");
+        let limit = 64 << 20;
+        let set = std::sync::Arc::new(set.with_resident_limit(limit));
+        assert!(set.bytes() > 20_000_000_000 && set.bytes() > 250 * limit);
+        let plan = BatchPlan::new(set, &TrainConfig::default(), 64).expect("has pairs");
+        let mut most = 0;
+        for step in 0..500 {
+            // All over the epoch: half a million batches of 146 pairs.
+            let batch = plan.batch(step * 9_000).expect("known tokens");
+            assert_eq!((batch.rows, batch.length), (146, 7));
+            most = most.max(resident_bytes().saturating_sub(before));
+        }
+        // The other tests of this process have their own memory.
+        assert!(most < 3 * limit, "{} MB", most >> 20);
     }
 
     #[test]

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use crate::network::parameter_shapes;
     use crate::{
-        AlignedTransformer, AttentionSeq2Seq, AutodiffBackend as B, Batch, ModelConfig, Precision,
+        AlignedTransformer, AttentionSeq2Seq, AutodiffBackend as B, Batch, ModelConfig, Network, Precision,
         Seq2SeqConfig,
     };
 
@@ -201,6 +201,25 @@ mod tests {
                 let difference = (expected[&a].clone() - found[&b].clone()).abs().max().into_scalar();
                 assert!(difference < 1e-5, "{path}: {difference}");
             }
+        }
+    }
+
+    #[test]
+    fn accumulated_batches_give_the_gradient_of_one_batch() {
+        type Model = AlignedTransformer<B>;
+        let config = ModelConfig::tiny(40);
+        let (model, whole, expected) = gradients::<Model>(&config, 1, Precision::F32);
+        let worker = GradientWorker::<B>::new(&TrainConfig::default(), 0.0, true).expect("starts");
+        let mut found = FlatGradients::<B>::new();
+        let mut sum = 0.0;
+        for small in batch().split(3) {
+            let prepared = [Model::prepare(small, &crate::DefaultDevice::default())];
+            sum += worker.accumulate(&model, &prepared, 0.1, &mut found);
+        }
+        assert!((sum - whole).abs() < 1e-3, "{sum} {whole}");
+        for (id, gradient) in &expected {
+            let difference = (gradient.clone() - found[id].clone()).abs().max().into_scalar();
+            assert!(difference < 1e-5, "{difference}");
         }
     }
 

@@ -24,4 +24,6 @@ pub use evaluation::LossSum;
 pub(crate) use evaluation::loss_of_pairs;
 pub use observer::{Flow, StepReport, TrainObserver, TrainSummary};
 pub use setup::{Trainable, TrainerSetup, ValidationSet};
+#[cfg(test)]
+pub(crate) use plan::BatchPlan;
 pub use trainer::Trainer;
