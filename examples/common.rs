@@ -14,6 +14,9 @@ pub enum Failure {
     /// A model, shard or checkpoint.
     #[error(transparent)]
     Model(#[from] duilian::model::ModelError),
+    /// A file of weights.
+    #[error(transparent)]
+    Weights(#[from] duilian::model::WeightsError),
     /// A vocabulary.
     #[error(transparent)]
     Tokenizer(#[from] duilian::tokenizer::TokenizerError),

@@ -6,14 +6,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// A preset of this name does not exist.
-    #[error("there is no preset {name:?}; presets are {known}")]
-    UnknownPreset {
-        /// The name asked for.
-        name: String,
-        /// The names that exist.
-        known: &'static str,
-    },
+    /// Sizes or a file of weights are not what they should be.
+    #[error(transparent)]
+    Weights(#[from] duilian_weights::WeightsError),
     /// A setting is out of range or does not fit the others.
     #[error("invalid setting {field}: {reason}")]
     InvalidConfig {

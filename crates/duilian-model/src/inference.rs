@@ -10,7 +10,7 @@ use duilian_tokenizer::CharTokenizer;
 use crate::network::{KeyValue, Memory, attend};
 use crate::network::{Network, project};
 use crate::train::{Batch, LossSum, ids, loss_of_pairs};
-use crate::{AlignedTransformer, ModelConfig, ModelError, ModelWeights};
+use crate::{AlignedTransformer, ModelConfig, ModelError, ModelWeights, NetworkWeightsExt};
 
 /// An [`AlignedTransformer`] with its sizes on a device, ready to answer.
 ///
@@ -50,7 +50,7 @@ impl<B: Backend> AlignedModel<B> {
     /// Builds the network from weights.
     ///
     /// # Errors
-    /// As [`NetworkWeights::into_model`](crate::NetworkWeights::into_model).
+    /// As [`NetworkWeightsExt::into_model`].
     pub fn from_weights(weights: ModelWeights, device: B::Device) -> Result<Self, ModelError> {
         let config = weights.config().clone();
         Ok(Self { network: weights.into_model(&device)?, config, device })

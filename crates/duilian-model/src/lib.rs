@@ -4,7 +4,6 @@
 //! Backends: feature `flex` (default) computes on the processor, feature `cuda` on NVIDIA devices with fusion
 //! and autotune. Everything is generic over burn's `Backend`, so any other backend of burn 0.21 works as well.
 
-mod config;
 mod error;
 mod inference;
 mod network;
@@ -13,13 +12,15 @@ mod shard;
 mod storage;
 mod train;
 
-pub use config::ModelConfig;
+pub use duilian_weights::{
+    ModelConfig, ModelWeights, NetworkConfig, NetworkWeights, WeightFormat, WeightsError,
+};
 pub use error::ModelError;
 pub use inference::{AlignedModel, AlignedState};
-pub use network::{AlignedTransformer, Network, NetworkConfig, Precision};
+pub use network::{AlignedTransformer, Network, Precision};
 pub use seq2seq::{AttentionSeq2Seq, Seq2SeqConfig, Seq2SeqModel, Seq2SeqState};
 pub use shard::{Segment, ShardSet, ShardWriter, TokenPair, Verification};
-pub use storage::{ModelWeights, NetworkWeights, WeightFormat};
+pub use storage::NetworkWeightsExt;
 pub use train::{
     Batch, CurvePoint, Flow, LossSum, PreparedBatch, StepReport, Target, TrainConfig, TrainObserver,
     TrainSummary, Trainable, Trainer, TrainerSetup, TrainingCurve, ValidationSet,

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use common::setup;
 use duilian_model::{
     AutodiffBackend, Flow, ModelError, StepReport, TrainConfig, TrainObserver, TrainSummary, Trainer,
-    TrainerSetup,
+    TrainerSetup, WeightsError,
 };
 
 const LENGTH: u64 = 60_000;
@@ -150,7 +150,10 @@ fn a_checkpoint_of_another_run_is_refused() {
     let bytes = std::fs::read(&path).expect("reads");
     for cut in [0, 100, bytes.len() - 1] {
         std::fs::write(&path, &bytes[..cut]).expect("writes");
-        assert!(matches!(resume(|_| ()), Err(ModelError::Damaged { .. })), "cut at {cut}");
+        assert!(
+            matches!(resume(|_| ()), Err(ModelError::Weights(WeightsError::Damaged { .. }))),
+            "cut at {cut}"
+        );
         assert_eq!(std::fs::read(&path).expect("reads").len(), cut, "a damaged file stays as it is");
     }
 }

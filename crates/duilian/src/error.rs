@@ -13,6 +13,9 @@ pub enum Error {
     /// The weights cannot be used.
     #[error(transparent)]
     Model(#[from] duilian_model::ModelError),
+    /// The weights cannot be read.
+    #[error(transparent)]
+    Weights(#[from] duilian_model::WeightsError),
     /// The vocabulary cannot be used.
     #[error(transparent)]
     Tokenizer(#[from] duilian_tokenizer::TokenizerError),

@@ -119,7 +119,7 @@ fn files_that_do_not_belong_together_are_refused() {
     let open = || Duilian::from_files(&weights, &tokenizer, DecodeOptions::default()).map(|_| ());
     assert!(open().is_ok());
     std::fs::write(&weights, &duilian::pretrained::WEIGHTS[..1_000_000]).expect("writes");
-    assert!(matches!(open(), Err(Error::Model(_))), "cut off");
+    assert!(matches!(open(), Err(Error::Weights(_))), "cut off");
     std::fs::write(&weights, duilian::pretrained::WEIGHTS).expect("writes");
     std::fs::write(&tokenizer, b"{}").expect("writes");
     assert!(matches!(open(), Err(Error::Tokenizer(_))), "foreign");

@@ -6,8 +6,8 @@ use burn::tensor::{Int, Tensor, backend::Backend};
 
 use super::attention::causal_bias;
 use super::block::{Block, KeyValue};
-use super::linear::{Precision, linear, project};
 use super::initial::draw_weights;
+use super::linear::{Precision, linear, project};
 use super::trainable::Network;
 use crate::train::{Batch, PreparedBatch, Target};
 use crate::{ModelConfig, ModelError};
@@ -71,7 +71,7 @@ impl<B: Backend> AlignedTransformer<B> {
     /// process draws.
     ///
     /// # Errors
-    /// [`ModelError::InvalidConfig`] if the sizes do not fit together.
+    /// [`ModelError::Weights`] if the sizes do not fit together.
     pub fn new(config: &ModelConfig, seed: u64, device: &B::Device) -> Result<Self, ModelError> {
         Ok(draw_weights(Self::unset(config, device)?, config.d_model, config.layers(), seed))
     }

@@ -3,35 +3,11 @@
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
 use burn::tensor::backend::Backend;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use duilian_weights::NetworkConfig;
 
 use super::linear::Precision;
 use crate::ModelError;
 use crate::train::{Batch, PreparedBatch, Target};
-
-/// Sizes of a network.
-pub trait NetworkConfig:
-    Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
-{
-    /// What files of weights of this network call themselves.
-    const KIND: &'static str;
-
-    /// Checks that the sizes fit together.
-    ///
-    /// # Errors
-    /// [`ModelError`] with the field and the reason.
-    fn check(&self) -> Result<(), ModelError>;
-
-    /// Number of tokens.
-    fn vocabulary_size(&self) -> usize;
-
-    /// Longest line that the network reads.
-    fn max_length(&self) -> usize;
-
-    /// Probability of dropout while training.
-    fn dropout(&self) -> f64;
-}
 
 /// A network that [`Trainer`](crate::Trainer) trains: it reads embedded tokens and gives hidden vectors, whose
 /// products with the same embedding table are the scores of the tokens (Press & Wolf 2017).
@@ -45,13 +21,13 @@ pub trait Network<B: Backend>: Module<B> + std::fmt::Debug + Send + Sync {
     /// A network with random weights that depend on nothing but sizes and seed.
     ///
     /// # Errors
-    /// [`ModelError::InvalidConfig`] if the sizes do not fit together.
+    /// [`ModelError::Weights`] if the sizes do not fit together.
     fn drawn(config: &Self::Config, seed: u64, device: &B::Device) -> Result<Self, ModelError>;
 
     /// A network whose weights are still to be set.
     ///
     /// # Errors
-    /// [`ModelError::InvalidConfig`] if the sizes do not fit together.
+    /// [`ModelError::Weights`] if the sizes do not fit together.
     fn blank(config: &Self::Config, device: &B::Device) -> Result<Self, ModelError>;
 
     /// Embedding and output table, `[vocabulary, width]`.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ModelError, NetworkConfig};
+use crate::{NetworkConfig, WeightsError};
 
 /// Sizes of an [`AttentionSeq2Seq`](crate::AttentionSeq2Seq). Unknown fields are refused, missing ones take those of
 /// [`Seq2SeqConfig::small`].
@@ -68,15 +68,15 @@ impl Seq2SeqConfig {
     /// A preset by name: `seq2seq_tiny`, `seq2seq_small` or `seq2seq_2017`.
     ///
     /// # Errors
-    /// [`ModelError::UnknownPreset`] for any other name.
-    pub fn preset(name: &str, vocabulary_size: usize) -> Result<Self, ModelError> {
+    /// [`WeightsError::UnknownPreset`] for any other name.
+    pub fn preset(name: &str, vocabulary_size: usize) -> Result<Self, WeightsError> {
         match name {
             "seq2seq_tiny" => Ok(Self::tiny(vocabulary_size)),
             "seq2seq_small" => Ok(Self::small(vocabulary_size)),
             "seq2seq_2017" => Ok(Self::seq2seq_2017(vocabulary_size)),
             _ => {
                 let known = "seq2seq_tiny, seq2seq_small and seq2seq_2017";
-                Err(ModelError::UnknownPreset { name: name.to_owned(), known })
+                Err(WeightsError::UnknownPreset { name: name.to_owned(), known })
             }
         }
     }
@@ -85,8 +85,8 @@ impl Seq2SeqConfig {
 impl NetworkConfig for Seq2SeqConfig {
     const KIND: &'static str = "seq2seq weights file";
 
-    fn check(&self) -> Result<(), ModelError> {
-        let fail = |field: &'static str, reason: String| Err(ModelError::InvalidConfig { field, reason });
+    fn check(&self) -> Result<(), WeightsError> {
+        let fail = |field: &'static str, reason: String| Err(WeightsError::InvalidConfig { field, reason });
         for (field, size, limit) in [
             ("vocabulary_size", self.vocabulary_size, 65_536),
             ("units", self.units, 8_192),
@@ -128,8 +128,8 @@ mod tests {
             Seq2SeqConfig { layers: 0, ..Seq2SeqConfig::tiny(50) },
             Seq2SeqConfig::tiny(0),
         ] {
-            assert!(matches!(broken.check(), Err(ModelError::InvalidConfig { .. })));
+            assert!(matches!(broken.check(), Err(WeightsError::InvalidConfig { .. })));
         }
-        assert!(matches!(Seq2SeqConfig::preset("base", 50), Err(ModelError::UnknownPreset { .. })));
+        assert!(matches!(Seq2SeqConfig::preset("base", 50), Err(WeightsError::UnknownPreset { .. })));
     }
 }

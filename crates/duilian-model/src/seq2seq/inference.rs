@@ -11,7 +11,7 @@ use super::lstm::CellState;
 use super::network::Encoded;
 use super::{AttentionSeq2Seq, END, Seq2SeqConfig};
 use crate::train::{LossSum, ids, loss_of_pairs};
-use crate::{ModelError, NetworkWeights};
+use crate::{ModelError, NetworkWeights, NetworkWeightsExt};
 
 /// An [`AttentionSeq2Seq`] with its sizes on a device, ready to answer.
 ///
@@ -49,7 +49,7 @@ impl<B: Backend> Seq2SeqModel<B> {
     /// Builds the network from weights.
     ///
     /// # Errors
-    /// As [`NetworkWeights::into_model`].
+    /// As [`NetworkWeightsExt::into_model`].
     pub fn from_weights(
         weights: NetworkWeights<Seq2SeqConfig>,
         device: B::Device,

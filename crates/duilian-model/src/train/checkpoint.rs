@@ -5,13 +5,12 @@ use std::path::Path;
 
 use burn::tensor::backend::{AutodiffBackend, Backend};
 use burn::tensor::{Tensor, TensorData};
-use safetensors::tensor::Dtype;
+use duilian_weights::{Container, Dtype, RawTensor, f32_values};
 use serde::{Deserialize, Serialize};
 
 use super::optimizer::{Optimizer, ParameterState};
 use super::{TrainConfig, TrainingCurve};
 use crate::network::{collect_parameters, load_parameters};
-use crate::storage::{Container, RawTensor, f32_values};
 use crate::{ModelError, Network};
 
 const KIND: &str = "checkpoint";
@@ -52,7 +51,7 @@ pub(crate) fn save<A: AutodiffBackend, M: Network<A>>(
             tensors.insert(format!("{part}/{name}"), raw(&tensor.to_data())?);
         }
     }
-    Container { content: state.clone(), tensors }.save(KIND, path)
+    Ok(Container { content: state.clone(), tensors }.save(KIND, path)?)
 }
 
 fn raw(data: &TensorData) -> Result<RawTensor, ModelError> {

@@ -21,6 +21,7 @@ use super::{
     TrainerSetup, TrainingCurve,
 };
 use crate::network::load_parameters;
+use crate::storage::{host_weights, tensor_data};
 use crate::{AlignedTransformer, ModelError, Network, NetworkConfig, NetworkWeights};
 
 /// Trains a [`Network`](crate::Network) on any backend of burn: an [`AlignedTransformer`] unless another is named.
@@ -100,7 +101,7 @@ impl<A: AutodiffBackend, M: Trainable<A> + 'static> Trainer<A, M> {
             Some(path) => {
                 let weights = NetworkWeights::<<M as Network<A>>::Config>::load(path)?;
                 let blank = M::blank(&setup.model, &device)?;
-                load_parameters(blank, weights.into_tensors(), &path.display().to_string())?
+                load_parameters(blank, tensor_data(weights), &path.display().to_string())?
             }
             None => M::drawn(&setup.model, setup.train.seed, &device)?,
         };
@@ -327,7 +328,7 @@ impl<A: AutodiffBackend, M: Trainable<A> + 'static> Trainer<A, M> {
             best.truncate(keep_best);
         }
         let description = format!("{} characters, {} steps", self.state.characters, self.state.step);
-        let weights = NetworkWeights::from_parts(self.setup.model.clone(), &description, averaged);
+        let weights = host_weights(self.setup.model.clone(), &description, averaged);
         self.folder.write_weights(&weights, self.state.step, &self.state.best, keep_best)?;
         self.state.curve.points.push(point.clone());
         self.folder.write_curve(&self.state.curve)?;

@@ -1,15 +1,39 @@
 //! Sizes of the network.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::ModelError;
+use crate::WeightsError;
 
-/// Sizes of an [`AlignedTransformer`](crate::AlignedTransformer).
+/// Sizes of a network, as files of its weights carry them.
+pub trait NetworkConfig:
+    Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
+{
+    /// What a file of weights of this network is called, in its header and in errors; no two networks share one.
+    const KIND: &'static str;
+
+    /// Checks that the sizes fit together.
+    ///
+    /// # Errors
+    /// [`WeightsError::InvalidConfig`] with the field and the reason.
+    fn check(&self) -> Result<(), WeightsError>;
+
+    /// Number of tokens.
+    fn vocabulary_size(&self) -> usize;
+
+    /// Longest line that the network reads.
+    fn max_length(&self) -> usize;
+
+    /// Probability of dropout while training.
+    fn dropout(&self) -> f64;
+}
+
+/// Sizes of the aligned transformer.
 ///
 /// Unknown fields are refused and missing ones take the values of [`ModelConfig::base`].
 ///
 /// ```
-/// use duilian_model::ModelConfig;
+/// use duilian_weights::ModelConfig;
 ///
 /// let base = ModelConfig::base(8_000);
 /// assert_eq!((base.d_model, base.d_ff, base.heads), (256, 1024, 4));
@@ -63,7 +87,7 @@ impl ModelConfig {
     /// into a 10 MB crate at 8 bits a weight.
     ///
     /// ```
-    /// let compact = duilian_model::ModelConfig::compact(7_000);
+    /// let compact = duilian_weights::ModelConfig::compact(7_000);
     /// assert_eq!((compact.encoder_layers, compact.decoder_layers, compact.dropout), (3, 3, 0.0));
     /// ```
     pub fn compact(vocabulary_size: usize) -> Self {
@@ -73,7 +97,7 @@ impl ModelConfig {
     /// Small enough for tests: width 32, one layer on each side.
     ///
     /// ```
-    /// assert_eq!(duilian_model::ModelConfig::tiny(100).d_model, 32);
+    /// assert_eq!(duilian_weights::ModelConfig::tiny(100).d_model, 32);
     /// ```
     pub fn tiny(vocabulary_size: usize) -> Self {
         Self {
@@ -90,13 +114,13 @@ impl ModelConfig {
     /// A preset by name: `tiny`, `compact` or `base`.
     ///
     /// # Errors
-    /// [`ModelError::UnknownPreset`] for any other name.
-    pub fn preset(name: &str, vocabulary_size: usize) -> Result<Self, ModelError> {
+    /// [`WeightsError::UnknownPreset`] for any other name.
+    pub fn preset(name: &str, vocabulary_size: usize) -> Result<Self, WeightsError> {
         match name {
             "tiny" => Ok(Self::tiny(vocabulary_size)),
             "compact" => Ok(Self::compact(vocabulary_size)),
             "base" => Ok(Self::base(vocabulary_size)),
-            _ => Err(ModelError::UnknownPreset { name: name.to_owned(), known: "tiny, compact and base" }),
+            _ => Err(WeightsError::UnknownPreset { name: name.to_owned(), known: "tiny, compact and base" }),
         }
     }
 
@@ -108,9 +132,9 @@ impl ModelConfig {
     /// Checks that the sizes fit together.
     ///
     /// # Errors
-    /// [`ModelError::InvalidConfig`] with the field and the reason.
-    pub fn validate(&self) -> Result<(), ModelError> {
-        let fail = |field: &'static str, reason: String| Err(ModelError::InvalidConfig { field, reason });
+    /// [`WeightsError::InvalidConfig`] with the field and the reason.
+    pub fn validate(&self) -> Result<(), WeightsError> {
+        let fail = |field: &'static str, reason: String| Err(WeightsError::InvalidConfig { field, reason });
         let sizes = [
             ("vocabulary_size", self.vocabulary_size, 65_536),
             ("d_model", self.d_model, 8_192),
@@ -135,10 +159,10 @@ impl ModelConfig {
     }
 }
 
-impl crate::NetworkConfig for ModelConfig {
+impl NetworkConfig for ModelConfig {
     const KIND: &'static str = "weights file";
 
-    fn check(&self) -> Result<(), ModelError> {
+    fn check(&self) -> Result<(), WeightsError> {
         self.validate()
     }
 

@@ -6,20 +6,22 @@ use std::path::Path;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
-use super::write_atomically;
-use crate::ModelError;
+use crate::{WeightsError, write_atomically};
 
 /// Key of the header in the metadata of the safetensors file.
 const HEADER_KEY: &str = "duilian";
 /// Newest version of the format that this code reads and writes.
 const VERSION: u32 = 1;
 
-/// Raw tensor: element type, shape, little-endian bytes.
+/// A tensor as it lies in a file.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct RawTensor {
-    pub(crate) dtype: Dtype,
-    pub(crate) shape: Vec<usize>,
-    pub(crate) bytes: Vec<u8>,
+pub struct RawTensor {
+    /// Element type.
+    pub dtype: Dtype,
+    /// Length of each axis.
+    pub shape: Vec<usize>,
+    /// Values, little-endian, the last axis being the fastest.
+    pub bytes: Vec<u8>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -31,18 +33,34 @@ struct Header<T> {
     content: T,
 }
 
-/// A set of named tensors with a typed description.
+/// A set of named tensors with a typed description: what weights files and checkpoints are made of.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use duilian_weights::Container;
+///
+/// let container = Container { content: vec![3, 1, 4], tensors: BTreeMap::new() };
+/// let bytes = container.to_bytes("list of digits")?;
+/// assert_eq!(Container::<Vec<u8>>::from_bytes(&bytes, "list of digits", "memory")?.content, [3, 1, 4]);
+/// assert!(Container::<Vec<u8>>::from_bytes(&bytes, "list of words", "memory").is_err());
+/// # Ok::<(), duilian_weights::WeightsError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Container<T> {
-    pub(crate) content: T,
-    pub(crate) tensors: BTreeMap<String, RawTensor>,
+pub struct Container<T> {
+    /// The description.
+    pub content: T,
+    /// The tensors by name.
+    pub tensors: BTreeMap<String, RawTensor>,
 }
 
 impl<T: Serialize + for<'de> Deserialize<'de>> Container<T> {
-    /// The file's bytes; equal contents give equal bytes.
-    pub(crate) fn to_bytes(&self, kind: &'static str) -> Result<Vec<u8>, ModelError> {
+    /// The file's bytes; equal contents give equal bytes. `kind` says what the file is.
+    ///
+    /// # Errors
+    /// [`WeightsError::Damaged`] if content or shapes cannot be written.
+    pub fn to_bytes(&self, kind: &'static str) -> Result<Vec<u8>, WeightsError> {
         let broken =
-            |reason: String| ModelError::Damaged { kind, origin: "data to be written".to_owned(), reason };
+            |reason: String| WeightsError::Damaged { kind, origin: "data to be written".to_owned(), reason };
         let header = Header {
             kind: kind.to_owned(),
             version: VERSION,
@@ -64,9 +82,9 @@ impl<T: Serialize + for<'de> Deserialize<'de>> Container<T> {
     /// Reads bytes that [`Container::to_bytes`] made.
     ///
     /// # Errors
-    /// [`ModelError::Damaged`] if the bytes are cut off, damaged, foreign, of another kind or a newer version.
-    pub(crate) fn from_bytes(bytes: &[u8], kind: &'static str, origin: &str) -> Result<Self, ModelError> {
-        let broken = |reason: String| ModelError::Damaged { kind, origin: origin.to_owned(), reason };
+    /// [`WeightsError::Damaged`] if the bytes are cut off, damaged, foreign, of another kind or a newer version.
+    pub fn from_bytes(bytes: &[u8], kind: &'static str, origin: &str) -> Result<Self, WeightsError> {
+        let broken = |reason: String| WeightsError::Damaged { kind, origin: origin.to_owned(), reason };
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| broken(e.to_string()))?;
         let header = metadata
             .metadata()
@@ -104,13 +122,19 @@ impl<T: Serialize + for<'de> Deserialize<'de>> Container<T> {
     }
 
     /// Writes the file beside its place and renames it.
-    pub(crate) fn save(&self, kind: &'static str, path: &Path) -> Result<(), ModelError> {
+    ///
+    /// # Errors
+    /// [`WeightsError::Io`], or as [`Container::to_bytes`].
+    pub fn save(&self, kind: &'static str, path: &Path) -> Result<(), WeightsError> {
         write_atomically(path, &self.to_bytes(kind)?)
     }
 
-    /// Reads a file; see [`Container::from_bytes`].
-    pub(crate) fn load(kind: &'static str, path: &Path) -> Result<Self, ModelError> {
-        let bytes = std::fs::read(path).map_err(ModelError::io("read", path))?;
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`WeightsError::Io`], or as [`Container::from_bytes`].
+    pub fn load(kind: &'static str, path: &Path) -> Result<Self, WeightsError> {
+        let bytes = std::fs::read(path).map_err(WeightsError::io("read", path))?;
         Self::from_bytes(&bytes, kind, &path.display().to_string())
     }
 
@@ -123,4 +147,13 @@ impl<T: Serialize + for<'de> Deserialize<'de>> Container<T> {
         }
         hasher.finalize()
     }
+}
+
+/// Single-precision values from their little-endian bytes.
+///
+/// ```
+/// assert_eq!(duilian_weights::f32_values(&1.5_f32.to_le_bytes()), [1.5]);
+/// ```
+pub fn f32_values(bytes: &[u8]) -> Vec<f32> {
+    bytes.as_chunks::<4>().0.iter().map(|&b| f32::from_le_bytes(b)).collect()
 }
