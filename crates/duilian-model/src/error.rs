@@ -84,6 +84,14 @@ pub enum ModelError {
         /// The file that has the batches.
         file: PathBuf,
     },
+    /// One of several replicas failed or lost the others.
+    #[error("replica {rank} failed: {reason}")]
+    Replica {
+        /// Its number, from 0.
+        rank: usize,
+        /// What burn's collective says.
+        reason: String,
+    },
     /// What is resumed was made with other settings or other data.
     #[error("cannot resume: {reason}")]
     CannotResume {

@@ -26,6 +26,9 @@ pub use train::{
     TrainSummary, Trainable, Trainer, TrainerSetup, TrainingCurve, ValidationSet,
 };
 
+#[cfg(feature = "collective")]
+pub use train::{DataParallel, train_on_devices};
+
 /// The backend that computes without being asked for another: flex, on the processor.
 #[cfg(feature = "flex")]
 pub type DefaultBackend = burn_flex::Flex;

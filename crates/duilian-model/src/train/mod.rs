@@ -5,6 +5,8 @@ mod checkpoint;
 mod config;
 mod curve;
 mod evaluation;
+#[cfg(feature = "collective")]
+mod exchange;
 mod folder;
 mod gradients;
 mod loader;
@@ -22,6 +24,8 @@ pub use config::TrainConfig;
 pub use curve::{CurvePoint, TrainingCurve};
 pub use evaluation::LossSum;
 pub(crate) use evaluation::loss_of_pairs;
+#[cfg(feature = "collective")]
+pub use exchange::{DataParallel, train_on_devices};
 pub use observer::{Flow, StepReport, TrainObserver, TrainSummary};
 pub use setup::{Trainable, TrainerSetup, ValidationSet};
 #[cfg(test)]

@@ -64,13 +64,20 @@ pub struct Trainer<A: AutodiffBackend, M: Trainable<A> = AlignedTransformer<A>> 
     worker: GradientWorker<A>,
     folder: RunFolder,
     clock: Clock,
+    /// The other replicas, if there are any.
+    #[cfg(feature = "collective")]
+    exchange: Option<super::exchange::Exchange>,
+    /// Whether the observer wants to stop.
+    stop: bool,
 }
 
 /// What one step learns from.
 struct StepInput<A: AutodiffBackend> {
     /// The parts of each batch.
     batches: Vec<Vec<PreparedBatch<A>>>,
+    /// Of all replicas together.
     targets: usize,
+    /// Of all replicas together.
     characters: u64,
 }
 
@@ -118,8 +125,20 @@ impl<A: AutodiffBackend, M: Trainable<A> + 'static> Trainer<A, M> {
             best: Vec::new(),
             curve: TrainingCurve::default(),
         };
-        let clock = Clock::default();
-        let mut trainer = Self { setup, device, plan, model, optimizer, state, worker, folder, clock };
+        let mut trainer = Self {
+            setup,
+            device,
+            plan,
+            model,
+            optimizer,
+            state,
+            worker,
+            folder,
+            clock: Clock::default(),
+            #[cfg(feature = "collective")]
+            exchange: None,
+            stop: false,
+        };
         let checkpoint = trainer.folder.checkpoint();
         if checkpoint.exists() {
             if !trainer.setup.resume {
@@ -128,8 +147,26 @@ impl<A: AutodiffBackend, M: Trainable<A> + 'static> Trainer<A, M> {
             }
             trainer.load(&checkpoint)?;
         }
-        trainer.folder.write_config(&trainer.setup.model, &trainer.setup.train)?;
         Ok(trainer)
+    }
+
+    /// One of several replicas that make the same steps.
+    #[cfg(feature = "collective")]
+    pub(super) fn replica(
+        setup: TrainerSetup<<M as Network<A>>::Config>,
+        device: A::Device,
+        exchange: super::exchange::Exchange,
+    ) -> Result<Self, ModelError> {
+        Ok(Self { exchange: Some(exchange), ..Self::new(setup, device)? })
+    }
+
+    /// Which replica this is, of how many.
+    fn seat(&self) -> (usize, usize) {
+        #[cfg(feature = "collective")]
+        if let Some(exchange) = &self.exchange {
+            return (exchange.rank(), exchange.replicas());
+        }
+        (0, 1)
     }
 
     fn load(&mut self, path: &Path) -> Result<(), ModelError> {
@@ -167,16 +204,21 @@ impl<A: AutodiffBackend, M: Trainable<A> + 'static> Trainer<A, M> {
     /// of files.
     pub fn run(&mut self, observer: &mut dyn TrainObserver) -> Result<TrainSummary, ModelError> {
         let train = self.setup.train.clone();
-        if train.metrics_every > 0 {
+        let (rank, replicas) = self.seat();
+        if rank == 0 {
+            self.folder.write_config(&self.setup.model, &train)?;
+        }
+        if train.metrics_every > 0 && rank == 0 {
             self.folder.open_metrics(self.state.step)?;
         }
+        self.stop = false;
         self.clock = Clock::default();
         let mut loader = self.loader()?;
         let interval = Duration::from_secs(train.checkpoint_seconds);
         let mut saved = Instant::now();
         let mut flow = Flow::Continue;
         while self.state.characters < train.total_characters && flow == Flow::Continue {
-            let report = self.step(&mut loader)?;
+            let (report, stopped) = self.step(&mut loader)?;
             flow = observer.on_step(&report);
             if train.metrics_every > 0 && self.state.step.is_multiple_of(train.metrics_every) {
                 self.folder.log_step(&report)?;
@@ -184,6 +226,11 @@ impl<A: AutodiffBackend, M: Trainable<A> + 'static> Trainer<A, M> {
             let validate = self.state.step.is_multiple_of(train.validate_every);
             if validate && flow == Flow::Continue {
                 flow = self.validate(observer)?;
+            }
+            if replicas > 1 {
+                // The others hear of it with the gradients of the next step.
+                self.stop |= flow == Flow::Stop;
+                flow = if stopped { Flow::Stop } else { Flow::Continue };
             }
             let steps = train.checkpoint_steps;
             let due = if interval.is_zero() { validate } else { saved.elapsed() >= interval };
@@ -205,8 +252,9 @@ impl<A: AutodiffBackend, M: Trainable<A> + 'static> Trainer<A, M> {
         })
     }
 
-    /// Starts the threads that make batches and put them on the device.
+    /// Starts the threads that make batches and put them on the device. A replica gets its share of the rows.
     fn loader(&self) -> Result<Loader<StepInput<A>>, ModelError> {
+        let (rank, replicas) = self.seat();
         let train = &self.setup.train;
         let (plan, device) = (Arc::clone(&self.plan), self.device.clone());
         let (accumulation, parts) = (train.accumulation as u64, train.batch_parts);
@@ -215,17 +263,19 @@ impl<A: AutodiffBackend, M: Trainable<A> + 'static> Trainer<A, M> {
             for number in step * accumulation..(step + 1) * accumulation {
                 let batch = plan.batch(number)?;
                 input.characters += batch.asked.len() as u64;
-                let prepared: Vec<_> =
-                    batch.split(parts).into_iter().map(|part| M::prepare(part, &device)).collect();
-                input.targets += prepared.iter().map(|p| p.targets.len()).sum::<usize>();
-                input.batches.push(prepared);
+                input.targets += M::targets(&batch).len();
+                // A batch of few rows may leave the last replicas without any.
+                let share = batch.split(replicas).into_iter().nth(rank);
+                let parts = share.iter().flat_map(|share| share.split(parts));
+                input.batches.push(parts.map(|part| M::prepare(part, &device)).collect());
             }
             Ok(input)
         };
         Loader::start(train.loader_threads, train.batches_ahead, self.state.step, make)
     }
 
-    fn step(&mut self, loader: &mut Loader<StepInput<A>>) -> Result<StepReport, ModelError> {
+    /// One step; also says whether some replica wanted to stop.
+    fn step(&mut self, loader: &mut Loader<StepInput<A>>) -> Result<(StepReport, bool), ModelError> {
         let started = Instant::now();
         let input = loader.next()?;
         let train = &self.setup.train;
@@ -234,9 +284,10 @@ impl<A: AutodiffBackend, M: Trainable<A> + 'static> Trainer<A, M> {
             // Dropout is a function of the step as well, unless another thread draws from burn's generator.
             A::seed(&self.device, train.seed ^ (self.state.step + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         }
-        let (mut loss, mut gradient_norm) = (0.0, 0.0);
+        let (mut loss, mut gradient_norm, mut stopped) = (0.0, 0.0, false);
         if input.targets > 0 {
-            let (sum, gradients) = self.gradients(&input, train);
+            let (sum, gradients, stop) = self.gradients(&input, train)?;
+            stopped = stop;
             if !sum.is_finite() {
                 let batches: Vec<_> = input.batches.iter().flatten().map(|p| &p.batch).collect();
                 let file = self.folder.write_bad_batches(self.state.step, &batches)?;
@@ -255,7 +306,7 @@ impl<A: AutodiffBackend, M: Trainable<A> + 'static> Trainer<A, M> {
         self.clock.stepping += started.elapsed();
         self.clock.characters += input.characters;
         let seconds = self.clock.stepping.as_secs_f64().max(f64::MIN_POSITIVE);
-        Ok(StepReport {
+        let report = StepReport {
             step: self.state.step,
             characters: self.state.characters,
             total_characters: self.setup.train.total_characters,
@@ -265,11 +316,16 @@ impl<A: AutodiffBackend, M: Trainable<A> + 'static> Trainer<A, M> {
             characters_per_second: self.clock.characters as f64 / seconds,
             waiting_share: loader.waited().as_secs_f64() / seconds,
             queue_fill: loader.mean_fill(),
-        })
+        };
+        Ok((report, stopped))
     }
 
-    /// Summed loss of a step's batches, and the gradient of its mean.
-    fn gradients(&self, input: &StepInput<A>, train: &TrainConfig) -> (f32, FlatGradients<A>) {
+    /// Summed loss of a step's batches, the gradient of its mean, and whether some replica wants to stop.
+    fn gradients(
+        &self,
+        input: &StepInput<A>,
+        train: &TrainConfig,
+    ) -> Result<(f32, FlatGradients<A>, bool), ModelError> {
         // A step of few characters, as rare lengths make them, must not pull as hard as a full one.
         let full = train.batch_characters * train.accumulation;
         let scale = 1.0 / input.targets.max(full / 2) as f32;
@@ -279,7 +335,13 @@ impl<A: AutodiffBackend, M: Trainable<A> + 'static> Trainer<A, M> {
             .iter()
             .map(|parts| self.worker.accumulate(&self.model, parts, scale, &mut gradients))
             .sum();
-        (sum, gradients)
+        #[cfg(feature = "collective")]
+        if let Some(exchange) = &self.exchange {
+            let (gradients, sum, stop) =
+                exchange.sum::<A, M>(&self.model, &self.device, gradients, sum, self.stop)?;
+            return Ok((sum, gradients, stop));
+        }
+        Ok((sum, gradients, self.stop))
     }
 
     fn averaged_tensors(&self) -> BTreeMap<String, TensorData> {
@@ -295,6 +357,11 @@ impl<A: AutodiffBackend, M: Trainable<A> + 'static> Trainer<A, M> {
     }
 
     fn validate(&mut self, observer: &mut dyn TrainObserver) -> Result<Flow, ModelError> {
+        if self.seat().0 > 0 {
+            // The first replica does it; all of them forget the same losses.
+            self.state.recent = (0.0_f64.to_bits(), 0);
+            return Ok(Flow::Continue);
+        }
         let averaged = self.averaged_tensors();
         let blank = <M::InnerModule as Network<A::InnerBackend>>::blank(&self.setup.model, &self.device)?;
         let model = load_parameters(blank, averaged.clone(), "averaged weights")?;
@@ -337,6 +404,9 @@ impl<A: AutodiffBackend, M: Trainable<A> + 'static> Trainer<A, M> {
     }
 
     fn save(&self, observer: &mut dyn TrainObserver) -> Result<(), ModelError> {
+        if self.seat().0 > 0 {
+            return Ok(());
+        }
         let path = self.folder.checkpoint();
         checkpoint::save(&path, &self.state, &self.model, &self.optimizer)?;
         self.folder.keep_checkpoint(self.state.step, self.setup.train.keep_last)?;
