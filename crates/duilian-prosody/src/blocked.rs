@@ -118,6 +118,30 @@ impl BlockedWords {
         self.list.words.iter().map(|word| &*word.characters)
     }
 
+    /// Each blocked word with the contexts in which it is allowed, in the order of the list. A context comes with the
+    /// index in it at which the word begins: an occurrence of the word at place `i` is allowed where the context
+    /// stands at place `i - index`. A context that contains its word twice comes twice.
+    ///
+    /// ```
+    /// use duilian_prosody::BlockedWords;
+    ///
+    /// let words = BlockedWords::from_lines(["坏词", "月经: 岁月经 日月经"])?;
+    /// let text = |characters: &[char]| characters.iter().collect::<String>();
+    /// let entries: Vec<(String, Vec<(String, usize)>)> = words
+    ///     .entries()
+    ///     .map(|(word, contexts)| (text(word), contexts.map(|(context, at)| (text(context), at)).collect()))
+    ///     .collect();
+    /// assert_eq!(entries[0], ("坏词".into(), vec![]));
+    /// assert_eq!(entries[1], ("月经".into(), vec![("岁月经".into(), 1), ("日月经".into(), 1)]));
+    /// # Ok::<(), duilian_prosody::ProsodyError>(())
+    /// ```
+    pub fn entries(&self) -> impl Iterator<Item = (&[char], impl Iterator<Item = (&[char], usize)>)> {
+        self.list
+            .words
+            .iter()
+            .map(|word| (&*word.characters, word.allowed.iter().map(|(context, index)| (&**context, *index))))
+    }
+
     /// Number of characters of the longest word; 0 if there is none.
     pub fn max_len(&self) -> usize {
         self.list.max_len

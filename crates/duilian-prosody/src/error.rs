@@ -1,6 +1,6 @@
-//! What can be wrong with a word list.
+//! What can be wrong with a word list, a tone pattern or an embedded phrase.
 
-/// Why a list of words cannot be read. Lines count from 1.
+/// Why a list of words, a tone pattern or an embedded phrase cannot be used. Lines and places count from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProsodyError {
@@ -29,5 +29,48 @@ pub enum ProsodyError {
         word: String,
         /// The context.
         context: String,
+    },
+    /// A tone pattern has a character that is no sign.
+    #[error("{character:?} at place {place} of a tone pattern is neither 平 仄 中 nor ○ ● ⊙")]
+    PatternSign {
+        /// Place of the character in the text, from 1.
+        place: usize,
+        /// The character.
+        character: char,
+    },
+    /// A tone pattern has no sign.
+    #[error("a tone pattern without signs")]
+    EmptyPattern,
+    /// A name that no form of embedding has.
+    #[error("{name} is not the name of a form of embedding (凤顶格, 藏头, …)")]
+    UnknownForm {
+        /// The name.
+        name: String,
+    },
+    /// A phrase to be embedded has a character that is not Han.
+    #[error("{character:?} at place {place} of the embedded phrase is not a Chinese character")]
+    PhraseNotHan {
+        /// Place of the character in the phrase, from 1.
+        place: usize,
+        /// The character.
+        character: char,
+    },
+    /// A phrase to be embedded has not one character for each line or clause.
+    #[error("the embedded phrase has {found} characters, but there are {expected} places for them")]
+    PhraseLength {
+        /// Number of its characters.
+        found: usize,
+        /// Number of places.
+        expected: usize,
+    },
+    /// A line is too short for a form of embedding.
+    #[error("{form} needs {needed} characters, but the line has {found}")]
+    TooShort {
+        /// Name of the form.
+        form: &'static str,
+        /// Number of characters that the line needs.
+        needed: usize,
+        /// Number of characters that it has.
+        found: usize,
     },
 }

@@ -20,15 +20,28 @@
 //! ```
 
 mod blocked;
+mod character;
+mod devices;
+mod embedding;
 mod end_tone;
 mod error;
+mod pattern;
 mod rules;
 mod tone;
 mod word_class;
 
 pub use blocked::BlockedWords;
+pub use character::{
+    Element, Syllable, are_homophones, component_of, components, decompositions, elements, has_component,
+    homophones, is_split, number_value, radical, shared_component, shares_component, splits, syllables,
+};
+pub use devices::{
+    Confidence, Device, DeviceFinding, DeviceKind, Progression, Reduplication, device_report, devices,
+};
+pub use embedding::{EmbeddingForm, Locks};
 pub use end_tone::{end_tone, required_end_tone, satisfies_end_tone};
 pub use error::ProsodyError;
+pub use pattern::{RegulatedForm, TonePattern};
 pub use rules::{
     Finding, Force, Outcome, Report, Rule, RuleConfig, check, check_text, check_with, clean_output,
     end_tones, length_and_marks, repetition, shared_characters, tone_opposition,

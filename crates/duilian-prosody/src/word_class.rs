@@ -90,6 +90,11 @@ pub fn word_classes(c: char) -> impl Iterator<Item = WordClass> {
     WordClass::ALL.into_iter().filter(move |class| member & class.bit() != 0)
 }
 
+/// Whether a character answers a member of the class: as a member or as a loose one.
+pub(crate) fn answers(c: char, class: WordClass) -> bool {
+    classes(c).answering & class.bit() != 0
+}
+
 /// R7: the share of places that answer each other by class, among those where either line has a member of a
 /// class. Two characters answer each other if they share a class of which at least one is a member. Does not
 /// apply where R1 is broken. Word boundaries are not looked at.
