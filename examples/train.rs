@@ -4,7 +4,7 @@
 //!     cargo run --release --example train -- --data data --preset compact --out runs/compact
 //!
 //! The folder of a run holds `tokenizer.json`, the shards, `checkpoint.safetensors`, `best.safetensors`,
-//! `last.safetensors`, `curve.csv`, `curve.svg` and `config.json`. Started again with `--resume` it goes on.
+//! `last.safetensors`, `curve.csv`, `curve.svg`, `metrics.jsonl` and `config.json`. Started again with `--resume` it goes on.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // programs print
 
@@ -16,8 +16,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Parser;
 use duilian::core::Vocabulary;
 use duilian::model::{
-    AutodiffBackend, CurvePoint, Flow, ModelConfig, ShardSet, ShardWriter, StepReport, TrainConfig,
-    TrainObserver, Trainer, TrainerSetup, ValidationSet,
+    AlignedTransformer, AttentionSeq2Seq, AutodiffBackend, CurvePoint, Flow, ModelConfig, Network,
+    Seq2SeqConfig, ShardSet, ShardWriter, StepReport, TrainConfig, TrainObserver, Trainable, Trainer,
+    TrainerSetup, ValidationSet,
 };
 use duilian::tokenizer::{CharTokenizer, TrainerConfig};
 use duilian_examples::{Failure, Row, embedded_pairs, read_pairs};
@@ -31,7 +32,8 @@ struct Arguments {
     /// corpus is used.
     #[arg(long)]
     data: Option<PathBuf>,
-    /// Sizes of the network: tiny, compact or base.
+    /// Sizes of the network: tiny, compact, base, or those of the baseline: `seq2seq_tiny`, `seq2seq_small`,
+    /// `seq2seq_2017`.
     #[arg(long, default_value = "tiny")]
     preset: String,
     /// Folder of the run.
@@ -92,25 +94,51 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
             validation.push(ValidationSet { name: name.to_owned(), shards: open(name)? });
         }
     }
-    let setup = TrainerSetup {
-        model: ModelConfig::preset(&arguments.preset, tokenizer.size())?,
-        train,
-        shards: open("train")?,
-        validation,
-        folder: arguments.out.clone(),
-        resume: arguments.resume,
-        start_from: arguments.start_from.clone(),
-    };
-    let mut trainer = Trainer::<AutodiffBackend>::new(setup, Default::default())?;
+    let train_shards = open("train")?;
+    if arguments.preset.starts_with("seq2seq") {
+        let model = Seq2SeqConfig::preset(&arguments.preset, tokenizer.size())?;
+        let setup = setup(arguments, model, train, train_shards, validation);
+        train_network::<AttentionSeq2Seq<AutodiffBackend>>(setup, arguments.plain)
+    } else {
+        let model = ModelConfig::preset(&arguments.preset, tokenizer.size())?;
+        let setup = setup(arguments, model, train, train_shards, validation);
+        train_network::<AlignedTransformer<AutodiffBackend>>(setup, arguments.plain)
+    }
+}
+
+fn setup<C>(
+    arguments: &Arguments,
+    model: C,
+    train: TrainConfig,
+    shards: Arc<ShardSet>,
+    validation: Vec<ValidationSet>,
+) -> TrainerSetup<C> {
+    let (folder, start_from) = (arguments.out.clone(), arguments.start_from.clone());
+    TrainerSetup { model, train, shards, validation, folder, resume: arguments.resume, start_from }
+}
+
+fn train_network<M: Trainable<AutodiffBackend> + 'static>(
+    setup: TrainerSetup<<M as Network<AutodiffBackend>>::Config>,
+    plain: bool,
+) -> Result<(), Failure> {
+    let mut trainer = Trainer::<AutodiffBackend, M>::new(setup, Default::default())?;
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
         .map_err(|e| Failure::Text(format!("cannot listen for signals: {e}")))?;
-    let mut watcher = Watcher::new(stop, arguments.plain, trainer.progress().1);
+    let mut watcher = Watcher::new(stop, plain, trainer.progress().1);
     let summary = trainer.run(&mut watcher)?;
     watcher.bar.finish_and_clear();
     let end = if summary.finished { "finished" } else { "stopped; go on with --resume" };
     println!("{end} after {} steps and {} characters", summary.steps, summary.characters);
+    if let Some(report) = watcher.last {
+        println!(
+            "{:.0} characters/s; waited for batches in {:.3} % of the time; the queue was {:.0} % full on average",
+            report.characters_per_second,
+            100.0 * report.waiting_share,
+            100.0 * report.queue_fill
+        );
+    }
     Ok(())
 }
 
@@ -165,8 +193,8 @@ struct Watcher {
     stop: Arc<AtomicBool>,
     bar: ProgressBar,
     plain: bool,
-    started: Option<(std::time::Instant, u64)>,
     loss: f64,
+    last: Option<StepReport>,
 }
 
 impl Watcher {
@@ -178,13 +206,13 @@ impl Watcher {
         }
         bar.set_position(done);
         bar.reset_eta();
-        Self { stop, bar, plain, started: None, loss: 0.0 }
+        Self { stop, bar, plain, loss: 0.0, last: None }
     }
 }
 
 impl TrainObserver for Watcher {
     fn on_step(&mut self, report: &StepReport) -> Flow {
-        self.started.get_or_insert_with(|| (std::time::Instant::now(), report.characters));
+        self.last = Some(report.clone());
         self.loss = if self.loss == 0.0 { report.loss } else { 0.98 * self.loss + 0.02 * report.loss };
         self.bar.set_length(report.total_characters);
         self.bar.set_position(report.characters);
@@ -201,9 +229,7 @@ impl TrainObserver for Watcher {
         let text =
             format!("{:>9} characters: train {:.3}{}", point.characters, point.train_loss, sets.concat());
         if self.plain {
-            let rate = self.started.map_or(0.0, |(start, before)| {
-                (point.characters - before) as f64 / start.elapsed().as_secs_f64().max(1e-9)
-            });
+            let rate = self.last.as_ref().map_or(0.0, |report| report.characters_per_second);
             println!("{text} ({rate:.0} characters/s)");
         } else {
             self.bar.println(text);
