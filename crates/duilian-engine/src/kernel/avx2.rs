@@ -1,0 +1,128 @@
+//! Tiles with AVX2 and fused products. Bytes are widened to 16 bits: products of bytes would overflow.
+
+use std::arch::x86_64::{
+    __m128i, __m256i, _mm_loadu_si128, _mm_set1_epi32, _mm256_add_epi32, _mm256_cvtepi8_epi16,
+    _mm256_cvtepu8_epi16, _mm256_fmadd_ps, _mm256_hadd_epi32, _mm256_loadu_ps, _mm256_madd_epi16,
+    _mm256_permute4x64_epi64, _mm256_set1_ps, _mm256_setzero_ps, _mm256_setzero_si256, _mm256_storeu_ps,
+    _mm256_storeu_si256,
+};
+
+use super::{PANEL, Tile};
+
+/// As [`super::portable::tile_int8`].
+///
+/// # Safety
+/// `codes` must be valid for reads of `4 · steps` bytes at each of `ROWS` places `stride` apart, and `panel` of
+/// `4 · PANEL · steps` bytes.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+pub(super) unsafe fn tile_int8<const ROWS: usize>(
+    codes: *const u8,
+    stride: usize,
+    panel: *const i8,
+    steps: usize,
+    tile: &mut Tile<i32>,
+) {
+    // Sixteen columns at a time: four registers a row, each with two sums for each of four columns.
+    for quarter in 0..4 {
+        let mut sums = [[_mm256_setzero_si256(); 4]; ROWS];
+        for step in 0..steps {
+            // SAFETY: the panel has 256 bytes for each step, the rows four; the caller vouches for both.
+            unsafe {
+                let group = panel.add(step * 4 * PANEL + quarter * 64);
+                let weights: [__m256i; 4] = std::array::from_fn(|i| {
+                    _mm256_cvtepi8_epi16(_mm_loadu_si128(group.add(16 * i).cast::<__m128i>()))
+                });
+                for (row, sums) in sums.iter_mut().enumerate() {
+                    let four = codes.add(row * stride + 4 * step).cast::<i32>().read_unaligned();
+                    let four = _mm256_cvtepu8_epi16(_mm_set1_epi32(four));
+                    for (sum, weights) in sums.iter_mut().zip(weights) {
+                        *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(four, weights));
+                    }
+                }
+            }
+        }
+        for (sums, line) in sums.iter().zip(&mut *tile) {
+            let parts = line[quarter * 16..].as_chunks_mut::<8>().0;
+            for (pair, part) in sums.as_chunks::<2>().0.iter().zip(parts) {
+                // Adds neighbours; the halves come out crossed.
+                let eight = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_hadd_epi32(pair[0], pair[1]));
+                // SAFETY: the part has eight numbers.
+                unsafe { _mm256_storeu_si256(part.as_mut_ptr().cast(), eight) };
+            }
+        }
+    }
+}
+
+/// As [`super::portable::tile_f32`].
+///
+/// # Safety
+/// `x` must be valid for reads of `steps` numbers at each of `ROWS` places `stride` apart, and `panel` of
+/// `PANEL · steps` numbers.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+pub(super) unsafe fn tile_f32<const ROWS: usize>(
+    x: *const f32,
+    stride: usize,
+    panel: *const f32,
+    steps: usize,
+    tile: &mut Tile<f32>,
+) {
+    // Thirty-two columns at a time: four registers a row.
+    for half in 0..2 {
+        let mut sums = [[_mm256_setzero_ps(); 4]; ROWS];
+        for step in 0..steps {
+            // SAFETY: the panel has 64 numbers for each step, the rows one; the caller vouches for both.
+            unsafe {
+                let line = panel.add(step * PANEL + half * 32);
+                let weights: [_; 4] = std::array::from_fn(|i| _mm256_loadu_ps(line.add(8 * i)));
+                for (row, sums) in sums.iter_mut().enumerate() {
+                    let x = _mm256_set1_ps(x.add(row * stride + step).read());
+                    for (sum, weights) in sums.iter_mut().zip(weights) {
+                        *sum = _mm256_fmadd_ps(x, weights, *sum);
+                    }
+                }
+            }
+        }
+        for (sums, line) in sums.iter().zip(&mut *tile) {
+            for (sum, part) in sums.iter().zip(line[half * 32..].as_chunks_mut::<8>().0) {
+                // SAFETY: the part has eight numbers.
+                unsafe { _mm256_storeu_ps(part.as_mut_ptr(), *sum) };
+            }
+        }
+    }
+}
+
+/// As [`super::portable::dot_int8`] for `ROWS` rows of codes, which lie `stride` apart, and one row of a table, both
+/// of `blocks` times 64 bytes.
+///
+/// # Safety
+/// `codes` must be valid for reads of `64 · blocks` bytes at each of `ROWS` places `stride` apart, and `bytes` of
+/// `64 · blocks` bytes.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+pub(super) unsafe fn dot_int8<const ROWS: usize>(
+    codes: *const u8,
+    stride: usize,
+    bytes: *const i8,
+    blocks: usize,
+) -> [i32; ROWS] {
+    let mut sums = [_mm256_setzero_si256(); ROWS];
+    for sixteen in 0..4 * blocks {
+        // SAFETY: both have 64 bytes for each block; the caller vouches for it.
+        unsafe {
+            let weights = _mm256_cvtepi8_epi16(_mm_loadu_si128(bytes.add(16 * sixteen).cast()));
+            for (row, sum) in sums.iter_mut().enumerate() {
+                let codes = _mm_loadu_si128(codes.add(row * stride + 16 * sixteen).cast());
+                let codes = _mm256_cvtepu8_epi16(codes);
+                *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(codes, weights));
+            }
+        }
+    }
+    sums.map(|sum| {
+        let mut lanes = [0_i32; 8];
+        // SAFETY: there are eight numbers.
+        unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), sum) };
+        lanes.iter().sum()
+    })
+}

@@ -1,0 +1,112 @@
+//! Tiles with AVX-512 and its 8-bit products (VNNI).
+
+use std::arch::x86_64::{
+    __m512i, _mm512_add_epi32, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_loadu_si512,
+    _mm512_reduce_add_epi32, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps, _mm512_setzero_si512,
+    _mm512_storeu_ps, _mm512_storeu_si512,
+};
+
+use super::{PANEL, Tile};
+
+/// As [`super::portable::tile_int8`].
+///
+/// # Safety
+/// `codes` must be valid for reads of `4 · steps` bytes at each of `ROWS` places `stride` apart, and `panel` of
+/// `4 · PANEL · steps` bytes.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+#[inline]
+pub(super) unsafe fn tile_int8<const ROWS: usize>(
+    codes: *const u8,
+    stride: usize,
+    panel: *const i8,
+    steps: usize,
+    tile: &mut Tile<i32>,
+) {
+    let mut sums = [[_mm512_setzero_si512(); 4]; ROWS];
+    for step in 0..steps {
+        // SAFETY: the panel has 256 bytes for each step, the rows four; the caller vouches for both.
+        unsafe {
+            let group = panel.add(step * 4 * PANEL);
+            let weights: [__m512i; 4] = std::array::from_fn(|i| _mm512_loadu_si512(group.add(64 * i).cast()));
+            for (row, sums) in sums.iter_mut().enumerate() {
+                let four = codes.add(row * stride + 4 * step).cast::<i32>().read_unaligned();
+                let four = _mm512_set1_epi32(four);
+                for (sum, weights) in sums.iter_mut().zip(weights) {
+                    *sum = _mm512_dpbusd_epi32(*sum, four, weights);
+                }
+            }
+        }
+    }
+    for (sums, line) in sums.iter().zip(tile) {
+        for (sum, part) in sums.iter().zip(line.as_chunks_mut::<16>().0) {
+            // SAFETY: the part has sixteen numbers.
+            unsafe { _mm512_storeu_si512(part.as_mut_ptr().cast(), *sum) };
+        }
+    }
+}
+
+/// As [`super::portable::tile_f32`].
+///
+/// # Safety
+/// `x` must be valid for reads of `steps` numbers at each of `ROWS` places `stride` apart, and `panel` of
+/// `PANEL · steps` numbers.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+#[inline]
+pub(super) unsafe fn tile_f32<const ROWS: usize>(
+    x: *const f32,
+    stride: usize,
+    panel: *const f32,
+    steps: usize,
+    tile: &mut Tile<f32>,
+) {
+    let mut sums = [[_mm512_setzero_ps(); 4]; ROWS];
+    for step in 0..steps {
+        // SAFETY: the panel has 64 numbers for each step, the rows one; the caller vouches for both.
+        unsafe {
+            let line = panel.add(step * PANEL);
+            let weights: [_; 4] = std::array::from_fn(|i| _mm512_loadu_ps(line.add(16 * i)));
+            for (row, sums) in sums.iter_mut().enumerate() {
+                let x = _mm512_set1_ps(x.add(row * stride + step).read());
+                for (sum, weights) in sums.iter_mut().zip(weights) {
+                    *sum = _mm512_fmadd_ps(x, weights, *sum);
+                }
+            }
+        }
+    }
+    for (sums, line) in sums.iter().zip(tile) {
+        for (sum, part) in sums.iter().zip(line.as_chunks_mut::<16>().0) {
+            // SAFETY: the part has sixteen numbers.
+            unsafe { _mm512_storeu_ps(part.as_mut_ptr(), *sum) };
+        }
+    }
+}
+
+/// As [`super::portable::dot_int8`] for `ROWS` rows of codes, which lie `stride` apart, and one row of a table, both
+/// of `blocks` times 64 bytes.
+///
+/// # Safety
+/// `codes` must be valid for reads of `64 · blocks` bytes at each of `ROWS` places `stride` apart, and `bytes` of
+/// `64 · blocks` bytes.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+#[inline]
+pub(super) unsafe fn dot_int8<const ROWS: usize>(
+    codes: *const u8,
+    stride: usize,
+    bytes: *const i8,
+    blocks: usize,
+) -> [i32; ROWS] {
+    let mut even = [_mm512_setzero_si512(); ROWS];
+    let mut odd = [_mm512_setzero_si512(); ROWS];
+    for block in 0..blocks {
+        // SAFETY: both have 64 bytes for each block; the caller vouches for it.
+        unsafe {
+            let weights = _mm512_loadu_si512(bytes.add(64 * block).cast());
+            let sums = if block % 2 == 0 { &mut even } else { &mut odd };
+            for (row, sum) in sums.iter_mut().enumerate() {
+                let codes = _mm512_loadu_si512(codes.add(row * stride + 64 * block).cast());
+                *sum = _mm512_dpbusd_epi32(*sum, codes, weights);
+            }
+        }
+    }
+    std::array::from_fn(|row| _mm512_reduce_add_epi32(_mm512_add_epi32(even[row], odd[row])))
+}

@@ -1,0 +1,319 @@
+//! Products of rows with packed matrices: the safe side of the tiles.
+
+use super::level::{Kind, Level};
+use super::{Codes, PANEL, PackedF32, PackedInt8, TILE_ROWS, Table8, Tile, portable};
+#[cfg(target_arch = "x86_64")]
+use super::{avx2, avx512};
+
+/// What becomes of a product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Store {
+    /// It replaces what was there.
+    Set,
+    /// It is added to what was there.
+    Add,
+    /// It replaces what was there, negative numbers becoming 0.
+    Relu,
+}
+
+/// Where a product goes: row `i` starts at `i · stride`.
+#[derive(Debug)]
+pub(crate) struct Output<'a> {
+    pub(crate) values: &'a mut [f32],
+    pub(crate) stride: usize,
+    pub(crate) store: Store,
+}
+
+impl Output<'_> {
+    fn check(&self, rows: usize, outputs: usize) {
+        assert!(rows == 0 || (rows - 1) * self.stride + outputs <= self.values.len(), "the product has room");
+    }
+
+    #[inline(always)]
+    fn write(&mut self, row: usize, panel: usize, columns: usize, sums: &[f32; PANEL]) {
+        let out = &mut self.values[row * self.stride + panel * PANEL..][..columns];
+        // Whole panels have a length that the compiler knows.
+        if let Ok(out) = <&mut [f32; PANEL]>::try_from(&mut *out) {
+            Self::combine(self.store, out, sums);
+        } else {
+            Self::combine(self.store, out, &sums[..columns]);
+        }
+    }
+
+    #[inline(always)]
+    fn combine(store: Store, out: &mut [f32], sums: &[f32]) {
+        let pairs = out.iter_mut().zip(sums);
+        match store {
+            Store::Set => pairs.for_each(|(out, &sum)| *out = sum),
+            Store::Add => pairs.for_each(|(out, &sum)| *out += sum),
+            Store::Relu => pairs.for_each(|(out, &sum)| *out = if sum > 0.0 { sum } else { 0.0 }),
+        }
+    }
+}
+
+/// Cuts rows into blocks of at most `limit`, of as equal size as can be: first row and number of rows of each.
+#[inline(always)]
+fn blocks(rows: usize, limit: usize) -> impl Iterator<Item = (usize, usize)> {
+    let count = rows.div_ceil(limit);
+    (0..count).map(move |i| (i * rows / count, (i + 1) * rows / count - i * rows / count))
+}
+
+/// Runs over panels and blocks of rows; `tile` sums up a number of rows from a first one on with a panel.
+#[inline(always)]
+fn run<T: Copy + Default>(
+    limit: usize,
+    rows: usize,
+    outputs: usize,
+    output: &mut Output<'_>,
+    tile: impl Fn(usize, usize, usize, &mut Tile<T>),
+    finish: impl Fn(T, usize, usize, usize) -> f32,
+) {
+    let mut sums = [[T::default(); PANEL]; TILE_ROWS];
+    for panel in 0..outputs.div_ceil(PANEL) {
+        let columns = PANEL.min(outputs - panel * PANEL);
+        for (first, count) in blocks(rows, limit) {
+            tile(count, first, panel, &mut sums);
+            for (i, sums) in sums[..count].iter().enumerate() {
+                let mut line = [0.0; PANEL];
+                for (column, (value, &sum)) in line.iter_mut().zip(sums).enumerate() {
+                    *value = finish(sum, first + i, panel, column);
+                }
+                output.write(first + i, panel, columns, &line);
+            }
+        }
+    }
+}
+
+/// The product of a number of rows that is known when compiling.
+macro_rules! by_rows {
+    ($count:expr, $module:ident, $tile:ident, $($argument:expr),*) => {
+        match $count {
+            1 => $module::$tile::<1>($($argument),*),
+            2 => $module::$tile::<2>($($argument),*),
+            3 => $module::$tile::<3>($($argument),*),
+            4 => $module::$tile::<4>($($argument),*),
+            5 => $module::$tile::<5>($($argument),*),
+            _ => $module::$tile::<6>($($argument),*),
+        }
+    };
+}
+
+/// The product for one level: what the compiler may use, how many rows a tile has there, and its tile.
+macro_rules! int8_level {
+    ($name:ident, $features:literal, $limit:literal, $module:ident, $tile:ident) => {
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $features)]
+        fn $name(codes: &Codes, matrix: &PackedInt8, output: &mut Output<'_>) {
+            let tile = |count: usize, first: usize, panel: usize, sums: &mut Tile<i32>| {
+                let codes_from = codes.codes[first * codes.stride..].as_ptr();
+                let panel_from = matrix.panels[panel * matrix.steps * 4 * PANEL..].as_ptr();
+                // SAFETY: `product_int8` has checked that all rows of codes and all panels are there, and `blocks`
+                // gives at most as many rows as there are.
+                unsafe {
+                    by_rows!(count, $module, $tile, codes_from, codes.stride, panel_from, matrix.steps, sums)
+                }
+            };
+            run($limit, codes.ranges.len(), matrix.outputs, output, tile, |sum, row, panel, column| {
+                finish_int8(codes, matrix, sum, row, panel, column)
+            });
+        }
+    };
+}
+int8_level!(int8_avx2, "avx2,fma", 2, avx2, tile_int8);
+int8_level!(int8_avx512, "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni", 6, avx512, tile_int8);
+
+macro_rules! f32_level {
+    ($name:ident, $features:literal, $limit:literal, $module:ident, $tile:ident) => {
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $features)]
+        fn $name(x: &[f32], matrix: &PackedF32, output: &mut Output<'_>) {
+            let inputs = matrix.inputs;
+            let tile = |count: usize, first: usize, panel: usize, sums: &mut Tile<f32>| {
+                let x_from = x[first * inputs..].as_ptr();
+                let panel_from = matrix.panels[panel * inputs * PANEL..].as_ptr();
+                // SAFETY: `product_f32` has checked that all rows and all panels are there, and `blocks` gives at
+                // most as many rows as there are.
+                unsafe { by_rows!(count, $module, $tile, x_from, inputs, panel_from, inputs, sums) }
+            };
+            run($limit, x.len() / inputs, matrix.outputs, output, tile, |sum, _, _, _| sum);
+        }
+    };
+}
+f32_level!(f32_avx2, "avx2,fma", 2, avx2, tile_f32);
+f32_level!(f32_avx512, "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni", 6, avx512, tile_f32);
+
+#[inline(always)]
+fn finish_int8(codes: &Codes, matrix: &PackedInt8, sum: i32, row: usize, panel: usize, column: usize) -> f32 {
+    let (step, least) = codes.ranges[row];
+    let scales = &matrix.scales.as_chunks::<PANEL>().0[panel];
+    let offsets = &matrix.offsets.as_chunks::<PANEL>().0[panel];
+    sum as f32 * step * scales[column] + least * offsets[column]
+}
+
+/// Multiplies rows of codes with a matrix.
+///
+/// # Panics
+/// If the codes are narrower than the matrix, or the output has too little room.
+pub(crate) fn product_int8(level: Level, codes: &Codes, matrix: &PackedInt8, mut output: Output<'_>) {
+    let rows = codes.ranges.len();
+    let panels = matrix.outputs.div_ceil(PANEL);
+    assert!(
+        codes.stride >= 4 * matrix.steps && codes.codes.len() >= rows * codes.stride,
+        "rows are wide enough"
+    );
+    assert_eq!(matrix.panels.len(), panels * matrix.steps * 4 * PANEL, "panels are whole");
+    output.check(rows, matrix.outputs);
+    match level.kind() {
+        Kind::Portable => {
+            let tile = |count: usize, first: usize, panel: usize, sums: &mut Tile<i32>| {
+                let codes_from = &codes.codes[first * codes.stride..];
+                let panel = &matrix.panels[panel * matrix.steps * 4 * PANEL..][..matrix.steps * 4 * PANEL];
+                by_rows!(count, portable, tile_int8, codes_from, codes.stride, panel, sums);
+            };
+            run(TILE_ROWS, rows, matrix.outputs, &mut output, tile, |sum, row, panel, column| {
+                finish_int8(codes, matrix, sum, row, panel, column)
+            });
+        }
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a level exists only where the processor has its instructions.
+        Kind::Avx2 => unsafe { int8_avx2(codes, matrix, &mut output) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above.
+        Kind::Avx512Vnni => unsafe { int8_avx512(codes, matrix, &mut output) },
+    }
+}
+
+/// Multiplies rows with a matrix.
+///
+/// # Panics
+/// If `x` is no whole number of rows, or the output has too little room.
+pub(crate) fn product_f32(level: Level, x: &[f32], matrix: &PackedF32, mut output: Output<'_>) {
+    let inputs = matrix.inputs;
+    assert!(x.len().is_multiple_of(inputs), "rows are whole");
+    assert_eq!(matrix.panels.len(), matrix.outputs.div_ceil(PANEL) * inputs * PANEL, "panels are whole");
+    output.check(x.len() / inputs, matrix.outputs);
+    match level.kind() {
+        Kind::Portable => {
+            let tile = |count: usize, first: usize, panel: usize, sums: &mut Tile<f32>| {
+                let x_from = &x[first * inputs..];
+                let panel = &matrix.panels[panel * inputs * PANEL..][..inputs * PANEL];
+                by_rows!(count, portable, tile_f32, x_from, inputs, panel, sums);
+            };
+            run(TILE_ROWS, x.len() / inputs, matrix.outputs, &mut output, tile, |sum, _, _, _| sum);
+        }
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a level exists only where the processor has its instructions.
+        Kind::Avx2 => unsafe { f32_avx2(x, matrix, &mut output) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above.
+        Kind::Avx512Vnni => unsafe { f32_avx512(x, matrix, &mut output) },
+    }
+}
+
+macro_rules! candidates_level {
+    ($name:ident, $features:literal, $module:ident) => {
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $features)]
+        fn $name(codes: &Codes, rows: (usize, usize), table: &Table8, candidates: &[u16], out: &mut [f32]) {
+            let dots = |first: usize, count: usize, candidate: usize, sums: &mut [i32; TILE_ROWS]| {
+                let codes_from = codes.codes[first * codes.stride..].as_ptr();
+                let bytes = table.rows[candidate * table.stride..].as_ptr();
+                let blocks = table.stride / super::STRIDE;
+                // SAFETY: `candidates_int8` has checked that all rows of codes and of the table are there.
+                unsafe {
+                    match count {
+                        1 => sums[..1].copy_from_slice(&$module::dot_int8::<1>(
+                            codes_from,
+                            codes.stride,
+                            bytes,
+                            blocks,
+                        )),
+                        2 => sums[..2].copy_from_slice(&$module::dot_int8::<2>(
+                            codes_from,
+                            codes.stride,
+                            bytes,
+                            blocks,
+                        )),
+                        3 => sums[..3].copy_from_slice(&$module::dot_int8::<3>(
+                            codes_from,
+                            codes.stride,
+                            bytes,
+                            blocks,
+                        )),
+                        _ => sums[..4].copy_from_slice(&$module::dot_int8::<4>(
+                            codes_from,
+                            codes.stride,
+                            bytes,
+                            blocks,
+                        )),
+                    }
+                }
+            };
+            run_candidates(codes, rows, table, candidates, out, dots);
+        }
+    };
+}
+candidates_level!(candidates_avx2, "avx2,fma", avx2);
+candidates_level!(candidates_avx512, "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni", avx512);
+
+/// Multiplies up to four rows at a time with some rows of a table; `out` is `[rows, candidates]`.
+#[inline(always)]
+fn run_candidates(
+    codes: &Codes,
+    (from, to): (usize, usize),
+    table: &Table8,
+    candidates: &[u16],
+    out: &mut [f32],
+    dots: impl Fn(usize, usize, usize, &mut [i32; TILE_ROWS]),
+) {
+    let mut sums = [0; TILE_ROWS];
+    for (first, count) in blocks(to - from, 4) {
+        for (place, &candidate) in candidates.iter().enumerate() {
+            let candidate = usize::from(candidate);
+            dots(from + first, count, candidate, &mut sums);
+            for (i, &sum) in sums[..count].iter().enumerate() {
+                let (step, least) = codes.ranges[from + first + i];
+                out[(first + i) * candidates.len() + place] =
+                    sum as f32 * step * table.scales[candidate] + least * table.offsets[candidate];
+            }
+        }
+    }
+}
+
+/// Multiplies the rows of codes from the first of `rows` up to the second with some rows of a table: `out` is
+/// `[rows, candidates]`.
+///
+/// # Panics
+/// If rows or candidates are not there, the codes are of another width than the table, or `out` is too short.
+pub(crate) fn candidates_int8(
+    level: Level,
+    codes: &Codes,
+    rows: (usize, usize),
+    table: &Table8,
+    candidates: &[u16],
+    out: &mut [f32],
+) {
+    assert!(rows.0 <= rows.1 && rows.1 <= codes.ranges.len(), "the rows are there");
+    assert!(codes.stride == table.stride && codes.codes.len() >= rows.1 * codes.stride, "widths are alike");
+    assert!(candidates.iter().all(|&c| usize::from(c) < table.scales.len()), "the candidates are there");
+    assert_eq!(table.rows.len(), table.scales.len() * table.stride, "the table is whole");
+    assert!(out.len() >= (rows.1 - rows.0) * candidates.len(), "there is room");
+    match level.kind() {
+        Kind::Portable => {
+            let dots = |first: usize, count: usize, candidate: usize, sums: &mut [i32; TILE_ROWS]| {
+                let bytes = &table.rows[candidate * table.stride..][..table.stride];
+                let lines = codes.codes[first * codes.stride..].chunks_exact(codes.stride);
+                for (sum, line) in sums[..count].iter_mut().zip(lines) {
+                    *sum = portable::dot_int8(line, bytes);
+                }
+            };
+            run_candidates(codes, rows, table, candidates, out, dots);
+        }
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a level exists only where the processor has its instructions.
+        Kind::Avx2 => unsafe { candidates_avx2(codes, rows, table, candidates, out) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above.
+        Kind::Avx512Vnni => unsafe { candidates_avx512(codes, rows, table, candidates, out) },
+    }
+}
