@@ -76,6 +76,11 @@ impl TokenSet {
         self.words.clone_from(&other.words);
     }
 
+    /// The bits, 64 ids a word.
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
     /// Number of ids in the set.
     pub fn len(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()

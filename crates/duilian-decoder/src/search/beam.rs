@@ -96,24 +96,54 @@ impl<'a> Beam<'a> {
             self.weights.clear();
             self.weights.resize(vocabulary, 0.0);
             let weighted = self.job.plan.weigh(&hypothesis.draft, place, &mut self.weights);
-            let allowed = std::mem::take(&mut self.allowed);
-            for token in allowed.iter() {
-                let log_prob = log_prob(scores, token);
-                let weight = if weighted { self.weights[token.index()] } else { 0.0 };
-                let score = score_with(hypothesis.score, log_prob, weight);
-                if score >= floor {
-                    self.choices.push(Choice { parent, token, score, log_prob });
-                    if self.choices.len() >= 4 * self.job.width.max(16) {
-                        floor = self.prune();
+            let (allowed, weights) = (std::mem::take(&mut self.allowed), std::mem::take(&mut self.weights));
+            let block_of = |values: &[f32], block: usize| {
+                let from = 64 * block;
+                largest(values.get(from..values.len().min(from + 64)).unwrap_or_default())
+            };
+            for (block, &word) in allowed.words().iter().enumerate() {
+                // Most blocks have nothing that is good enough: one look at the best of 64 spares looking at each.
+                if word == 0 {
+                    continue;
+                }
+                let weight = if weighted { block_of(&weights, block) } else { 0.0 };
+                if score_with(hypothesis.score, block_of(scores, block), weight) < floor {
+                    continue;
+                }
+                let mut bits = word;
+                while bits != 0 {
+                    let token = TokenId((64 * block) as u16 + bits.trailing_zeros() as u16);
+                    bits &= bits - 1;
+                    let log_prob = log_prob(scores, token);
+                    let weight = if weighted { weights[token.index()] } else { 0.0 };
+                    let score = score_with(hypothesis.score, log_prob, weight);
+                    if score >= floor {
+                        self.choices.push(Choice { parent, token, score, log_prob });
+                        if self.choices.len() >= 4 * self.job.width.max(16) {
+                            floor = self.prune();
+                        }
                     }
                 }
             }
+            self.weights = weights;
             self.allowed = allowed;
         }
         self.prune();
         self.choices.sort_unstable_by(Choice::order);
         self.hypotheses = hypotheses;
     }
+}
+
+/// The largest number, those that are none left out.
+fn largest(values: &[f32]) -> f32 {
+    let (chunks, rest) = values.as_chunks::<8>();
+    let mut lanes = [f32::NEG_INFINITY; 8];
+    for chunk in chunks {
+        for (lane, &value) in lanes.iter_mut().zip(chunk) {
+            *lane = if value > *lane { value } else { *lane };
+        }
+    }
+    lanes.iter().chain(rest).fold(f32::NEG_INFINITY, |most, &v| if v > most { v } else { most })
 }
 
 impl Job for Beam<'_> {
