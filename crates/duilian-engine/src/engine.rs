@@ -6,7 +6,7 @@ use duilian_core::{Direction, TokenId};
 use duilian_decoder::{Source, StepModel};
 use duilian_weights::{ModelConfig, ModelWeights};
 
-use crate::kernel::{Level, Output, Store, attend, log_softmax, log_sum_exp, rms_norm};
+use crate::kernel::{Level, Output, Store, attend, log_softmax, log_sum_exp, rms_norm, score_room};
 use crate::network::{Block, Network, Precision};
 use crate::state::{EngineState, Scratch};
 use crate::{EngineError, Shortlist};
@@ -133,7 +133,7 @@ impl Engine {
     fn resize(&self, scratch: &mut Scratch, rows: usize, length: usize) {
         let config = &self.network.config;
         let wide = (3 * config.d_model).max(config.d_ff);
-        scratch.resize(rows, config.d_model, wide, config.heads * length);
+        scratch.resize(rows, config.d_model, wide, score_room(length, config.heads));
     }
 
     /// Reads some lines and writes what the decoder needs of them, `[lines * length, memory_width]`.

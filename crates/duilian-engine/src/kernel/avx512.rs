@@ -1,9 +1,10 @@
 //! Tiles with AVX-512 and its 8-bit products (VNNI).
 
 use std::arch::x86_64::{
-    __m512i, _mm512_add_epi32, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_loadu_si512,
-    _mm512_reduce_add_epi32, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps, _mm512_setzero_si512,
-    _mm512_storeu_ps, _mm512_storeu_si512,
+    __m512, __m512i, _mm512_add_epi32, _mm512_add_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_loadu_ps,
+    _mm512_loadu_si512, _mm512_mask_loadu_ps, _mm512_max_ps, _mm512_min_ps, _mm512_reduce_add_epi32,
+    _mm512_reduce_add_ps, _mm512_reduce_max_ps, _mm512_reduce_min_ps, _mm512_set1_epi32, _mm512_set1_ps,
+    _mm512_setzero_ps, _mm512_setzero_si512, _mm512_storeu_ps, _mm512_storeu_si512,
 };
 
 use super::{PANEL, Tile};
@@ -109,4 +110,51 @@ pub(super) unsafe fn dot_int8<const ROWS: usize>(
         }
     }
     std::array::from_fn(|row| _mm512_reduce_add_epi32(_mm512_add_epi32(even[row], odd[row])))
+}
+
+/// Sixteen numbers.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+#[inline]
+fn load(numbers: &[f32; 16]) -> __m512 {
+    // SAFETY: there are sixteen numbers.
+    unsafe { _mm512_loadu_ps(numbers.as_ptr()) }
+}
+
+/// Fewer than sixteen numbers, filled up with `fill`.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+#[inline]
+fn load_rest(numbers: &[f32], fill: f32) -> __m512 {
+    let mask = (1_u16 << numbers.len().min(15)) - 1;
+    // SAFETY: only numbers under the mask are read.
+    unsafe { _mm512_mask_loadu_ps(_mm512_set1_ps(fill), mask, numbers.as_ptr()) }
+}
+
+/// The sum of products; as long as the shorter one.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+#[inline]
+pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let count = a.len().min(b.len());
+    let ((a, rest_a), (b, rest_b)) = (a[..count].as_chunks::<16>(), b[..count].as_chunks::<16>());
+    let mut sums = [_mm512_setzero_ps(); 2];
+    for (i, (a, b)) in a.iter().zip(b).enumerate() {
+        sums[i % 2] = _mm512_fmadd_ps(load(a), load(b), sums[i % 2]);
+    }
+    if !rest_a.is_empty() {
+        sums[1] = _mm512_fmadd_ps(load_rest(rest_a, 0.0), load_rest(rest_b, 0.0), sums[1]);
+    }
+    _mm512_reduce_add_ps(_mm512_add_ps(sums[0], sums[1]))
+}
+
+/// The least and the largest number; infinite for none.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+#[inline]
+pub(super) fn range(x: &[f32]) -> (f32, f32) {
+    let (chunks, rest) = x.as_chunks::<16>();
+    let mut low = load_rest(rest, f32::INFINITY);
+    let mut high = load_rest(rest, f32::NEG_INFINITY);
+    for chunk in chunks {
+        low = _mm512_min_ps(load(chunk), low);
+        high = _mm512_max_ps(load(chunk), high);
+    }
+    (_mm512_reduce_min_ps(low), _mm512_reduce_max_ps(high))
 }

@@ -1,5 +1,8 @@
 //! One function of [`vector`](super::vector) for each level.
 
+use super::lanes::Portable;
+#[cfg(target_arch = "x86_64")]
+use super::lanes::{Avx2, Avx512};
 use super::level::{Kind, Level};
 use super::{Codes, vector};
 
@@ -11,11 +14,11 @@ macro_rules! dispatch {
             {
                 #[target_feature(enable = "avx2,fma")]
                 fn avx2($($argument: $type),*) $(-> $result)? {
-                    vector::$name($($argument),*)
+                    vector::$name::<Avx2>($($argument),*)
                 }
                 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
                 fn avx512($($argument: $type),*) $(-> $result)? {
-                    vector::$name($($argument),*)
+                    vector::$name::<Avx512>($($argument),*)
                 }
                 match level.kind() {
                     Kind::Portable => {}
@@ -26,7 +29,7 @@ macro_rules! dispatch {
                 }
             }
             let _ = level.kind();
-            vector::$name($($argument),*)
+            vector::$name::<Portable>($($argument),*)
         }
     )*};
 }

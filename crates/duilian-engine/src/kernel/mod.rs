@@ -17,6 +17,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod dispatch;
+mod lanes;
 mod level;
 mod pack;
 mod portable;
@@ -27,6 +28,7 @@ pub(crate) use dispatch::{attend, candidates_f32, log_softmax, log_sum_exp, quan
 pub use level::Level;
 pub(crate) use pack::{Codes, PackedF32, PackedInt8, Table8};
 pub(crate) use product::{Output, Store, candidates_int8, product_f32, product_int8};
+pub(crate) use vector::score_room;
 
 /// Columns of a panel of a packed matrix.
 pub(crate) const PANEL: usize = 64;

@@ -29,26 +29,39 @@ impl Output<'_> {
         assert!(rows == 0 || (rows - 1) * self.stride + outputs <= self.values.len(), "the product has room");
     }
 
+    /// Writes one row of a panel; `value` finishes the sum of a column.
     #[inline(always)]
-    fn write(&mut self, row: usize, panel: usize, columns: usize, sums: &[f32; PANEL]) {
+    fn write<T: Copy>(
+        &mut self,
+        row: usize,
+        panel: usize,
+        columns: usize,
+        sums: &[T; PANEL],
+        value: impl Fn(T, usize) -> f32,
+    ) {
         let out = &mut self.values[row * self.stride + panel * PANEL..][..columns];
         // Whole panels have a length that the compiler knows.
         if let Ok(out) = <&mut [f32; PANEL]>::try_from(&mut *out) {
-            Self::combine(self.store, out, sums);
-        } else {
-            Self::combine(self.store, out, &sums[..columns]);
+            match self.store {
+                Store::Set => (0..PANEL).for_each(|i| out[i] = value(sums[i], i)),
+                Store::Add => (0..PANEL).for_each(|i| out[i] += value(sums[i], i)),
+                Store::Relu => (0..PANEL).for_each(|i| out[i] = positive(value(sums[i], i))),
+            }
+            return;
+        }
+        for (i, (out, &sum)) in out.iter_mut().zip(sums).enumerate() {
+            *out = match self.store {
+                Store::Set => value(sum, i),
+                Store::Add => *out + value(sum, i),
+                Store::Relu => positive(value(sum, i)),
+            };
         }
     }
+}
 
-    #[inline(always)]
-    fn combine(store: Store, out: &mut [f32], sums: &[f32]) {
-        let pairs = out.iter_mut().zip(sums);
-        match store {
-            Store::Set => pairs.for_each(|(out, &sum)| *out = sum),
-            Store::Add => pairs.for_each(|(out, &sum)| *out += sum),
-            Store::Relu => pairs.for_each(|(out, &sum)| *out = if sum > 0.0 { sum } else { 0.0 }),
-        }
-    }
+#[inline(always)]
+fn positive(value: f32) -> f32 {
+    if value > 0.0 { value } else { 0.0 }
 }
 
 /// Cuts rows into blocks of at most `limit`, of as equal size as can be: first row and number of rows of each.
@@ -66,7 +79,7 @@ fn run<T: Copy + Default>(
     outputs: usize,
     output: &mut Output<'_>,
     tile: impl Fn(usize, usize, usize, &mut Tile<T>),
-    finish: impl Fn(T, usize, usize, usize) -> f32,
+    finish: impl Fn(&mut Output<'_>, usize, usize, usize, &[T; PANEL]),
 ) {
     let mut sums = [[T::default(); PANEL]; TILE_ROWS];
     for panel in 0..outputs.div_ceil(PANEL) {
@@ -74,11 +87,7 @@ fn run<T: Copy + Default>(
         for (first, count) in blocks(rows, limit) {
             tile(count, first, panel, &mut sums);
             for (i, sums) in sums[..count].iter().enumerate() {
-                let mut line = [0.0; PANEL];
-                for (column, (value, &sum)) in line.iter_mut().zip(sums).enumerate() {
-                    *value = finish(sum, first + i, panel, column);
-                }
-                output.write(first + i, panel, columns, &line);
+                finish(output, first + i, panel, columns, sums);
             }
         }
     }
@@ -113,9 +122,16 @@ macro_rules! int8_level {
                     by_rows!(count, $module, $tile, codes_from, codes.stride, panel_from, matrix.steps, sums)
                 }
             };
-            run($limit, codes.ranges.len(), matrix.outputs, output, tile, |sum, row, panel, column| {
-                finish_int8(codes, matrix, sum, row, panel, column)
-            });
+            run(
+                $limit,
+                codes.ranges.len(),
+                matrix.outputs,
+                output,
+                tile,
+                |output, row, panel, columns, sums| {
+                    finish_int8(codes, matrix, output, row, panel, columns, sums);
+                },
+            );
         }
     };
 }
@@ -135,19 +151,37 @@ macro_rules! f32_level {
                 // most as many rows as there are.
                 unsafe { by_rows!(count, $module, $tile, x_from, inputs, panel_from, inputs, sums) }
             };
-            run($limit, x.len() / inputs, matrix.outputs, output, tile, |sum, _, _, _| sum);
+            run(
+                $limit,
+                x.len() / inputs,
+                matrix.outputs,
+                output,
+                tile,
+                |output, row, panel, columns, sums| {
+                    output.write(row, panel, columns, sums, |sum, _| sum);
+                },
+            );
         }
     };
 }
 f32_level!(f32_avx2, "avx2,fma", 2, avx2, tile_f32);
 f32_level!(f32_avx512, "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni", 6, avx512, tile_f32);
 
+/// Turns sums of codes times bytes into what they stand for.
 #[inline(always)]
-fn finish_int8(codes: &Codes, matrix: &PackedInt8, sum: i32, row: usize, panel: usize, column: usize) -> f32 {
+fn finish_int8(
+    codes: &Codes,
+    matrix: &PackedInt8,
+    output: &mut Output<'_>,
+    row: usize,
+    panel: usize,
+    columns: usize,
+    sums: &[i32; PANEL],
+) {
     let (step, least) = codes.ranges[row];
     let scales = &matrix.scales.as_chunks::<PANEL>().0[panel];
     let offsets = &matrix.offsets.as_chunks::<PANEL>().0[panel];
-    sum as f32 * step * scales[column] + least * offsets[column]
+    output.write(row, panel, columns, sums, |sum, i| sum as f32 * step * scales[i] + least * offsets[i]);
 }
 
 /// Multiplies rows of codes with a matrix.
@@ -170,8 +204,8 @@ pub(crate) fn product_int8(level: Level, codes: &Codes, matrix: &PackedInt8, mut
                 let panel = &matrix.panels[panel * matrix.steps * 4 * PANEL..][..matrix.steps * 4 * PANEL];
                 by_rows!(count, portable, tile_int8, codes_from, codes.stride, panel, sums);
             };
-            run(TILE_ROWS, rows, matrix.outputs, &mut output, tile, |sum, row, panel, column| {
-                finish_int8(codes, matrix, sum, row, panel, column)
+            run(TILE_ROWS, rows, matrix.outputs, &mut output, tile, |output, row, panel, columns, sums| {
+                finish_int8(codes, matrix, output, row, panel, columns, sums);
             });
         }
         #[cfg(target_arch = "x86_64")]
@@ -199,7 +233,16 @@ pub(crate) fn product_f32(level: Level, x: &[f32], matrix: &PackedF32, mut outpu
                 let panel = &matrix.panels[panel * inputs * PANEL..][..inputs * PANEL];
                 by_rows!(count, portable, tile_f32, x_from, inputs, panel, sums);
             };
-            run(TILE_ROWS, x.len() / inputs, matrix.outputs, &mut output, tile, |sum, _, _, _| sum);
+            run(
+                TILE_ROWS,
+                x.len() / inputs,
+                matrix.outputs,
+                &mut output,
+                tile,
+                |output, row, panel, columns, sums| {
+                    output.write(row, panel, columns, sums, |sum, _| sum);
+                },
+            );
         }
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a level exists only where the processor has its instructions.

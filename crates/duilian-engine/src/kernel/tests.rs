@@ -152,7 +152,7 @@ proptest! {
         let width = heads * part;
         let (query, memory) = (numbers(width, seed), numbers(2 * width * places, !seed));
         let offsets: Vec<usize> = (0..places).map(|i| (places - 1 - i) * 2 * width).collect();
-        let (mut scores, mut out) = (vec![0.0; heads * places], vec![0.0; width]);
+        let (mut scores, mut out) = (vec![0.0; score_room(places, heads)], vec![0.0; width]);
         for level in Level::available() {
             attend(level, &query, &memory, &offsets, heads, &mut scores, &mut out);
             for (i, found) in out.iter().enumerate() {

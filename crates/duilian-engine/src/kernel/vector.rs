@@ -2,6 +2,7 @@
 //! they are inlined into.
 
 use super::Codes;
+use super::lanes::Lanes;
 
 const LANES: usize = 16;
 
@@ -15,31 +16,6 @@ fn sum_lanes(mut lanes: [f32; LANES]) -> f32 {
         half /= 2;
     }
     lanes[0]
-}
-
-#[inline(always)]
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let ((a, rest_a), (b, rest_b)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-    let mut lanes = [0.0; LANES];
-    for (a, b) in a.iter().zip(b) {
-        for i in 0..LANES {
-            lanes[i] += a[i] * b[i];
-        }
-    }
-    let rest: f32 = rest_a.iter().zip(rest_b).map(|(a, b)| a * b).sum();
-    sum_lanes(lanes) + rest
-}
-
-#[inline(always)]
-fn largest(values: &[f32]) -> f32 {
-    let (chunks, rest) = values.as_chunks::<LANES>();
-    let mut lanes = [f32::NEG_INFINITY; LANES];
-    for chunk in chunks {
-        for i in 0..LANES {
-            lanes[i] = if chunk[i] > lanes[i] { chunk[i] } else { lanes[i] };
-        }
-    }
-    lanes.iter().chain(rest).fold(f32::NEG_INFINITY, |most, &v| if v > most { v } else { most })
 }
 
 /// The exponential of a number that is not above 0, to about two units in the last place; 2^-125 below -87.
@@ -66,11 +42,11 @@ fn exp(x: f32) -> f32 {
 
 /// Scales each row of `x` to a mean square of 1 and multiplies it by `gamma` (Zhang & Sennrich 2019).
 #[inline(always)]
-pub(super) fn rms_norm(x: &[f32], gamma: &[f32], out: &mut [f32]) {
+pub(super) fn rms_norm<L: Lanes>(x: &[f32], gamma: &[f32], out: &mut [f32]) {
     const EPSILON: f32 = 1e-5;
     let width = gamma.len();
     for (x, out) in x.chunks_exact(width).zip(out.chunks_exact_mut(width)) {
-        let factor = 1.0 / (dot(x, x) / width as f32 + EPSILON).sqrt();
+        let factor = 1.0 / (L::dot(x, x) / width as f32 + EPSILON).sqrt();
         for ((out, x), gamma) in out.iter_mut().zip(x).zip(gamma) {
             *out = x * factor * gamma;
         }
@@ -79,21 +55,12 @@ pub(super) fn rms_norm(x: &[f32], gamma: &[f32], out: &mut [f32]) {
 
 /// Turns rows of this width into codes.
 #[inline(always)]
-pub(super) fn quantise(x: &[f32], width: usize, codes: &mut Codes) {
+pub(super) fn quantise<L: Lanes>(x: &[f32], width: usize, codes: &mut Codes) {
     const ROUND: f32 = 8_388_608.0; // 2^23: adding it leaves the rounded number in the low byte
     codes.resize(x.len() / width, width);
     let lines = codes.codes.chunks_exact_mut(codes.stride);
     for ((x, line), range) in x.chunks_exact(width).zip(lines).zip(&mut codes.ranges) {
-        let (chunks, rest) = x.as_chunks::<LANES>();
-        let (mut low, mut high) = ([f32::INFINITY; LANES], [f32::NEG_INFINITY; LANES]);
-        for chunk in chunks {
-            for i in 0..LANES {
-                low[i] = if chunk[i] < low[i] { chunk[i] } else { low[i] };
-                high[i] = if chunk[i] > high[i] { chunk[i] } else { high[i] };
-            }
-        }
-        let least = low.iter().chain(rest).fold(f32::INFINITY, |a, &b| if b < a { b } else { a });
-        let most = high.iter().chain(rest).fold(f32::NEG_INFINITY, |a, &b| if b > a { b } else { a });
+        let (least, most) = L::range(x);
         let span = most - least;
         let inverse = if span > 0.0 { 255.0 / span } else { 0.0 };
         for (code, x) in line.iter_mut().zip(x) {
@@ -103,10 +70,15 @@ pub(super) fn quantise(x: &[f32], width: usize, codes: &mut Codes) {
     }
 }
 
+/// Room that [`attend`] needs for scores.
+pub(crate) fn score_room(places: usize, heads: usize) -> usize {
+    places.next_multiple_of(LANES) * heads
+}
+
 /// Attention of one query to keys and values that lie side by side at `offsets` of `memory`: `width` numbers of the
-/// key, then as many of the value, `heads` parts each. `scores` is room for `heads · offsets.len()` numbers.
+/// key, then as many of the value, `heads` parts each. `scores` is room for [`score_room`] numbers.
 #[inline(always)]
-pub(super) fn attend(
+pub(super) fn attend<L: Lanes>(
     query: &[f32],
     memory: &[f32],
     offsets: &[usize],
@@ -115,40 +87,53 @@ pub(super) fn attend(
     out: &mut [f32],
 ) {
     let (width, places) = (query.len(), offsets.len());
-    let part = width / heads;
+    let (part, padded) = (width / heads, places.next_multiple_of(LANES));
+    let scores = &mut scores[..heads * padded];
     let scale = 1.0 / (part as f32).sqrt();
+    scores.fill(f32::NEG_INFINITY);
     for (place, &offset) in offsets.iter().enumerate() {
         let key = memory[offset..][..width].chunks_exact(part);
         for (head, (query, key)) in query.chunks_exact(part).zip(key).enumerate() {
-            scores[head * places + place] = dot(query, key) * scale;
+            scores[head * padded + place] = L::dot(query, key) * scale;
         }
     }
-    for scores in scores[..heads * places].chunks_exact_mut(places) {
-        let most = largest(scores);
-        let mut sum = 0.0;
-        for score in scores.iter_mut() {
-            *score = exp(*score - most);
-            sum += *score;
-        }
-        let factor = 1.0 / sum;
-        scores.iter_mut().for_each(|score| *score *= factor);
-    }
-    out.fill(0.0);
-    for (place, &offset) in offsets.iter().enumerate() {
-        let value = memory[offset + width..][..width].chunks_exact(part);
-        for (head, (out, value)) in out.chunks_exact_mut(part).zip(value).enumerate() {
-            let weight = scores[head * places + place];
-            for (out, value) in out.iter_mut().zip(value) {
-                *out += weight * value;
+    for scores in scores.chunks_exact_mut(padded) {
+        let most = L::range(scores).1;
+        for chunk in scores.as_chunks_mut::<LANES>().0 {
+            for score in chunk {
+                *score = exp(*score - most);
             }
+        }
+    }
+    for (head, out) in out.chunks_exact_mut(part).enumerate() {
+        let weights = &scores[head * padded..][..places];
+        let sum: f32 = weights.iter().sum();
+        let factor = 1.0 / sum;
+        let (whole, rest) = out.as_chunks_mut::<LANES>();
+        for (chunk, out) in whole.iter_mut().enumerate() {
+            let mut lanes = [0.0; LANES];
+            for (&offset, weight) in offsets.iter().zip(weights) {
+                let value = &memory[offset + width + head * part + chunk * LANES..][..LANES];
+                for i in 0..LANES {
+                    lanes[i] += weight * value[i];
+                }
+            }
+            for i in 0..LANES {
+                out[i] = lanes[i] * factor;
+            }
+        }
+        let from = width + head * part + whole.len() * LANES;
+        for (i, out) in rest.iter_mut().enumerate() {
+            let pairs = offsets.iter().zip(weights);
+            *out = pairs.map(|(&offset, weight)| weight * memory[offset + from + i]).sum::<f32>() * factor;
         }
     }
 }
 
 /// The logarithm of the sum of exponentials.
 #[inline(always)]
-pub(super) fn log_sum_exp(row: &[f32]) -> f32 {
-    let most = largest(row);
+pub(super) fn log_sum_exp<L: Lanes>(row: &[f32]) -> f32 {
+    let most = L::range(row).1;
     let (chunks, rest) = row.as_chunks::<LANES>();
     let mut lanes = [0.0; LANES];
     for chunk in chunks {
@@ -162,19 +147,25 @@ pub(super) fn log_sum_exp(row: &[f32]) -> f32 {
 
 /// Turns scores, rows of this width, into the natural logarithms of probabilities.
 #[inline(always)]
-pub(super) fn log_softmax(rows: &mut [f32], width: usize) {
+pub(super) fn log_softmax<L: Lanes>(rows: &mut [f32], width: usize) {
     for row in rows.chunks_exact_mut(width) {
-        let sum = log_sum_exp(row);
+        let sum = log_sum_exp::<L>(row);
         row.iter_mut().for_each(|v| *v -= sum);
     }
 }
 
 /// Multiplies rows of this width with some rows of a table: `out` is `[rows, candidates]`.
 #[inline(always)]
-pub(super) fn candidates_f32(x: &[f32], width: usize, table: &[f32], candidates: &[u16], out: &mut [f32]) {
+pub(super) fn candidates_f32<L: Lanes>(
+    x: &[f32],
+    width: usize,
+    table: &[f32],
+    candidates: &[u16],
+    out: &mut [f32],
+) {
     for (x, out) in x.chunks_exact(width).zip(out.chunks_exact_mut(candidates.len().max(1))) {
         for (out, &candidate) in out.iter_mut().zip(candidates) {
-            *out = dot(x, &table[usize::from(candidate) * width..][..width]);
+            *out = L::dot(x, &table[usize::from(candidate) * width..][..width]);
         }
     }
 }
