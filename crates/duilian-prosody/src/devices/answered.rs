@@ -2,7 +2,7 @@
 
 use duilian_core::Line;
 
-use super::{Device, Progression, classes, shape};
+use super::{Confidence, Device, Progression, classes, shape};
 use crate::character::{
     are_homophones, commonest_component, elements, has_component, is_split, number_value,
 };
@@ -51,7 +51,7 @@ impl Device {
                     .collect();
                 missed(if without.is_empty() { places } else { &without })
             }
-            Self::CharacterSplit { whole, parts } => {
+            Self::CharacterSplit { whole, parts, .. } => {
                 let parts: Option<Vec<char>> = parts.iter().map(|&place| at(place)).collect();
                 met_if(at(*whole).zip(parts).is_some_and(|(whole, parts)| is_split(whole, &parts)))
             }
@@ -186,15 +186,13 @@ impl std::fmt::Display for Device {
             Self::CharacterSplit { whole, .. } => {
                 write!(f, "the others make up the one at {}, as the answer's should", whole + 1)
             }
-            Self::Homophones { confidence, .. } => {
-                f.write_str("characters that sound alike ask for such")?;
-                f.write_str(if *confidence == super::Confidence::Sure { "" } else { " (may be chance)" })
-            }
+            Self::Homophones { .. } => f.write_str("characters that sound alike ask for such"),
             Self::Numbers { progression: None, .. } => f.write_str("numbers answer numbers"),
             Self::Numbers { progression: Some(_), .. } => {
                 f.write_str("numbers in order answer numbers in order")
             }
             Self::Words { .. } => f.write_str("answered by their own class"),
-        }
+        }?;
+        f.write_str(if self.confidence() == Confidence::Sure { "" } else { " (may be chance)" })
     }
 }

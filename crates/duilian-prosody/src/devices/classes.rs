@@ -5,6 +5,9 @@ use duilian_core::Line;
 use super::{Device, Progression};
 use crate::{WordClass, number_value, word_classes};
 
+/// Of fewer numbers with unequal steps, one of three is in order by chance.
+const FEWEST_UNEQUAL: usize = 4;
+
 pub(super) fn find(line: &Line) -> Vec<Device> {
     let mut found = Vec::new();
     for class in WordClass::ALL {
@@ -16,7 +19,11 @@ pub(super) fn find(line: &Line) -> Vec<Device> {
         }
         found.push(if class == WordClass::Number {
             let values: Vec<u64> = places.iter().filter_map(|&place| number_value(text[place])).collect();
-            let progression = if values.len() == places.len() { progression(&values) } else { None };
+            // 三千 is one number; 二三里 are two.
+            let compound =
+                places.windows(2).zip(values.windows(2)).any(|(p, v)| p[0] + 1 == p[1] && v[0].max(v[1]) > 9);
+            let progression =
+                if values.len() == places.len() && !compound { progression(&values) } else { None };
             Device::Numbers { places, progression }
         } else {
             Device::Words { class, places }
@@ -37,6 +44,9 @@ pub(super) fn progression(values: &[u64]) -> Option<Progression> {
     }
     if pairs().all(|(a, b)| a > 0 && b == a.saturating_mul(10)) {
         return Some(Progression::Tens);
+    }
+    if values.len() < FEWEST_UNEQUAL {
+        return None;
     }
     if pairs().all(|(a, b)| a < b) {
         return Some(Progression::Rising);

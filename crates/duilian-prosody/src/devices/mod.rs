@@ -57,7 +57,7 @@ pub enum Device {
         /// The places.
         places: Vec<usize>,
     },
-    /// 同旁: the characters of a whole line, or of a whole clause, three different ones or more, share a part.
+    /// 同旁: the characters of a whole line, three different ones or more, or of a clause, four or more, share a part.
     SharedRadical {
         /// The part, as a character of its own: 水 for 氵.
         component: char,
@@ -77,6 +77,8 @@ pub enum Device {
         whole: usize,
         /// The places of its parts, from left to right.
         parts: Vec<usize>,
+        /// How sure it is that this is not chance.
+        confidence: Confidence,
     },
     /// 谐音: different characters that sound alike.
     Homophones {
@@ -89,7 +91,7 @@ pub enum Device {
     Numbers {
         /// The places.
         places: Vec<usize>,
-        /// How they follow each other, if there are three or more with values in order.
+        /// How they follow each other, if there are three or more in order.
         progression: Option<Progression>,
     },
     /// Colours, directions or function words, one at least.
@@ -202,6 +204,8 @@ impl DeviceKind {
 pub enum Reduplication {
     /// 人人.
     Aa,
+    /// 试一试, as a clause of three.
+    Aba,
     /// 年年岁岁.
     Aabb,
     /// 研究研究.
@@ -210,11 +214,16 @@ pub enum Reduplication {
     Abac,
     /// 天外有天, as a clause of four.
     Abca,
-    /// 就事论事, as a clause of four.
+    /// 就事论事, from an odd place of a clause of an even number of characters.
     Abcb,
 }
 
 impl Reduplication {
+    /// Whether each letter stands beside itself.
+    fn is_plain(self) -> bool {
+        matches!(self, Self::Aa | Self::Aabb)
+    }
+
     /// Its letters.
     ///
     /// ```
@@ -223,6 +232,7 @@ impl Reduplication {
     pub fn letters(self) -> &'static str {
         match self {
             Self::Aa => "AA",
+            Self::Aba => "ABA",
             Self::Aabb => "AABB",
             Self::Abab => "ABAB",
             Self::Abac => "ABAC",
@@ -232,17 +242,18 @@ impl Reduplication {
     }
 }
 
-/// How sure it is that characters that sound alike are meant to. The rates by chance stand in `docs/rules.md`.
+/// How sure it is that a device is meant. The rates by chance stand in `docs/rules.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
-    /// One pair side by side, or at the same place of two clauses: may be chance.
+    /// May be chance: one pair that sounds alike; the parts of a character at some distance.
     Possible,
-    /// Two syllables in a row that come again, or several pairs: hardly chance.
+    /// Hardly chance: two syllables in a row that come again, or several pairs; the parts of a character beside
+    /// it, or two characters with their parts in one line.
     Sure,
 }
 
-/// How the values of the numbers of a line follow each other.
+/// How the values of the numbers of a line follow each other. Numbers of several characters (三千) follow nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -251,9 +262,9 @@ pub enum Progression {
     Steps(i64),
     /// Each ten times the one before: 十百千万.
     Tens,
-    /// Each greater than the one before, by unequal steps.
+    /// Each greater than the one before, by unequal steps; four or more.
     Rising,
-    /// Each smaller than the one before, by unequal steps.
+    /// Each smaller than the one before, by unequal steps; four or more.
     Falling,
 }
 
@@ -275,6 +286,14 @@ impl Device {
             Self::Words { class: WordClass::Direction, .. } => DeviceKind::Directions,
             Self::Words { class: WordClass::Function, .. } => DeviceKind::FunctionWords,
             Self::Numbers { .. } | Self::Words { class: WordClass::Number, .. } => DeviceKind::Numbers,
+        }
+    }
+
+    /// How sure it is that the device is meant: what is repeated or counted is always so.
+    pub fn confidence(&self) -> Confidence {
+        match self {
+            Self::CharacterSplit { confidence, .. } | Self::Homophones { confidence, .. } => *confidence,
+            _ => Confidence::Sure,
         }
     }
 
@@ -304,7 +323,7 @@ impl Device {
             Self::Chiasmus { first: a, second: b } | Self::Anadiplosis { closing: a, opening: b } => {
                 [a.as_slice(), b].concat()
             }
-            Self::CharacterSplit { whole, parts } => [&[*whole], parts.as_slice()].concat(),
+            Self::CharacterSplit { whole, parts, .. } => [&[*whole], parts.as_slice()].concat(),
             Self::Homophones { pairs, .. } => pairs.iter().flat_map(|&(a, b)| [a, b]).collect(),
         };
         places.sort_unstable();
@@ -347,7 +366,7 @@ pub struct DeviceFinding {
 /// use duilian_core::{Couplet, Direction};
 /// use duilian_prosody::{DeviceKind, Outcome, device_report};
 ///
-/// let couplet = Couplet::parse("烟锁池塘柳", "炮镇海城楼")?;
+/// let couplet = Couplet::parse("烟锁池塘柳", "灯铺江坝树")?;
 /// let report = device_report(&couplet, Direction::UpperToLower);
 /// assert_eq!(report.len(), 1);
 /// assert_eq!(report[0].device.kind(), DeviceKind::FiveElements);

@@ -16,7 +16,13 @@ pub(super) fn find(line: &Line) -> Vec<Device> {
     let (mut reduplications, mut runs) = (Vec::new(), Vec::new());
     for clause in &clauses {
         for device in reduplicated(clause) {
-            if matches!(device, Device::Run { .. }) { runs.push(device) } else { reduplications.push(device) }
+            match &device {
+                Device::Run { .. } => runs.push(device),
+                // 来水来 within 自来水来自 is no pattern of its own.
+                Device::Reduplication { pattern, places }
+                    if !pattern.is_plain() && is_told(&found, places) => {}
+                _ => reduplications.push(device),
+            }
         }
     }
     found.extend(reduplications);
@@ -89,18 +95,16 @@ fn reduplicated(clause: &Clause<'_>) -> Vec<Device> {
     let mut at = 0;
     while at < text.len() {
         let run = text[at..].iter().take_while(|&&c| c == text[at]).count();
-        let four = text.get(at..at + 4).and_then(|four| pattern(four, text.len() == 4));
-        let (device, length) = match (run, four) {
-            (3.., _) => (Some(Device::Run { places: places(clause, at, run) }), run),
-            (_, Some(pattern)) => (Some(Device::Reduplication { pattern, places: places(clause, at, 4) }), 4),
-            (2, None) => {
-                let places = places(clause, at, 2);
-                (Some(Device::Reduplication { pattern: Reduplication::Aa, places }), 2)
-            }
-            _ => (None, 1),
-        };
-        found.extend(device);
-        at += length;
+        if run > 2 {
+            found.push(Device::Run { places: places(clause, at, run) });
+            at += run;
+        } else if let Some(pattern) = pattern(text, at) {
+            let length = pattern.letters().len();
+            found.push(Device::Reduplication { pattern, places: places(clause, at, length) });
+            at += length;
+        } else {
+            at += 1;
+        }
     }
     found
 }
@@ -109,7 +113,18 @@ fn places(clause: &Clause<'_>, at: usize, length: usize) -> Vec<usize> {
     (clause.start() + at..clause.start() + at + length).collect()
 }
 
-fn pattern(four: &[char], is_clause: bool) -> Option<Reduplication> {
+/// The longest pattern that begins at an index of a clause.
+fn pattern(text: &[char], at: usize) -> Option<Reduplication> {
+    if let Some(pattern) = text.get(at..at + 4).and_then(|four| pattern_of_four(four, text.len(), at)) {
+        return Some(pattern);
+    }
+    if text.get(at) == text.get(at + 1) {
+        return Some(Reduplication::Aa);
+    }
+    (text.len() == 3 && text.first() == text.last() && at == 0).then_some(Reduplication::Aba)
+}
+
+fn pattern_of_four(four: &[char], clause: usize, at: usize) -> Option<Reduplication> {
     let &[a, b, c, d] = four else { return None };
     if a == b {
         return (c == d && a != c).then_some(Reduplication::Aabb);
@@ -117,8 +132,11 @@ fn pattern(four: &[char], is_clause: bool) -> Option<Reduplication> {
     match (a == c, b == d, a == d) {
         (true, true, _) => Some(Reduplication::Abab),
         (true, false, false) => Some(Reduplication::Abac),
-        (false, false, true) if b != c && is_clause => Some(Reduplication::Abca),
-        (false, true, _) if b != c && is_clause => Some(Reduplication::Abcb),
+        (false, false, true) if b != c && clause == 4 => Some(Reduplication::Abca),
+        // Elsewhere the places would not be those of words.
+        (false, true, _) if b != c && clause.is_multiple_of(2) && at.is_multiple_of(2) => {
+            Some(Reduplication::Abcb)
+        }
         _ => None,
     }
 }
@@ -134,9 +152,16 @@ fn anadiplosis(first: &Clause<'_>, second: &Clause<'_>) -> Option<Device> {
     Some(Device::Anadiplosis { closing, opening: places(second, 0, length) })
 }
 
+/// Whether one of the devices has all the places.
+fn is_told(told: &[Device], places: &[usize]) -> bool {
+    told.iter().any(|device| {
+        let told = device.places();
+        places.iter().all(|place| told.contains(place))
+    })
+}
+
 /// Characters that come again, unless one of the devices covers all their places.
 fn repeated(line: &Line, told: &[Device]) -> Vec<Device> {
-    let told: Vec<HashSet<usize>> = told.iter().map(|device| device.places().into_iter().collect()).collect();
     let text = line.chars();
     let mut seen = HashSet::new();
     let mut found = Vec::new();
@@ -145,8 +170,7 @@ fn repeated(line: &Line, told: &[Device]) -> Vec<Device> {
             continue;
         }
         let places: Vec<usize> = (0..text.len()).filter(|&place| text[place] == c).collect();
-        let is_told = told.iter().any(|told| places.iter().all(|place| told.contains(place)));
-        if places.len() > 1 && !is_told {
+        if places.len() > 1 && !is_told(told, &places) {
             found.push(Device::RepeatedCharacter { places });
         }
     }
