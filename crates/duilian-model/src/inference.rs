@@ -125,7 +125,7 @@ impl<B: Backend> StepModel for AlignedModel<B> {
         let embedded = self.network.embed(batch.tokens.clone());
         let (source, _) = batch.inputs(&embedded);
         let batch = batch.batch;
-        let Memory { aligned, layers } = self.network.encode(source);
+        let Memory { aligned, layers } = self.network.encode(source, None);
         Ok(AlignedState {
             rows: batch.rows,
             length,
@@ -167,9 +167,9 @@ impl<B: Backend> StepModel for AlignedModel<B> {
             };
             let attended = attend(query, all.key.clone(), all.value.clone(), None);
             *answered = Some(all);
-            x = block.add_branch(x, project(&block.self_out, attended, block.precision));
-            x = block.attend_memory(x, memory, rows);
-            x = block.feed_forward(x);
+            x = x + project(&block.self_out, attended, block.precision);
+            x = block.attend_memory(x, memory, rows, None);
+            x = block.feed_forward(x, None);
         }
         let scores = log_softmax(net.logits(net.decoder_norm.forward(x)), 1);
         read_scores(scores, log_probs);

@@ -6,7 +6,7 @@ mod common;
 
 use common::setup;
 use duilian_model::{
-    AlignedTransformer, AutodiffBackend, DataParallel, DefaultDevice, Flow, ModelConfig, ModelError,
+    AlignedTransformer, AutodiffBackend, DataParallel, DefaultDevice, Flow, ModelError,
     StepReport, TrainObserver, TrainSummary, Trainer, TrainerSetup, train_on_devices,
 };
 
@@ -64,7 +64,5 @@ fn replicas_learn_together_stop_together_and_fail_together() {
     wild.train.learning_rate = 1e30;
     wild.train.warmup_steps = 0;
     assert!(matches!(on_devices(&wild, 2, &mut ()), Err(ModelError::NonFiniteLoss { .. })));
-    let none = TrainerSetup { model: ModelConfig { dropout: 0.1, ..wild.model.clone() }, ..wild.clone() };
-    assert!(matches!(on_devices(&none, 2, &mut ()), Err(ModelError::InvalidConfig { .. })));
     assert!(matches!(on_devices(&wild, 0, &mut ()), Err(ModelError::InvalidConfig { .. })));
 }

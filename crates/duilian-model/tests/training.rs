@@ -72,6 +72,25 @@ fn batches_do_not_depend_on_the_threads_that_make_them() {
 }
 
 #[test]
+fn a_run_with_dropout_goes_on_bit_by_bit_beside_another() {
+    let folders: Vec<_> = (0..3).map(|_| tempfile::tempdir().expect("folder")).collect();
+    let setup = |i: usize| {
+        let mut setup = setup(folders[i].path(), 20_000);
+        setup.model.dropout = 0.1;
+        setup
+    };
+    // Two runs at once in one process, and one that is stopped between.
+    let (one, two) = std::thread::scope(|scope| {
+        let other = scope.spawn(|| run(setup(1), &mut ()));
+        (run(setup(0), &mut ()), other.join().expect("runs"))
+    });
+    run(setup(2), &mut StopAt(33));
+    let three = run(TrainerSetup { resume: true, ..setup(2) }, &mut ());
+    assert_eq!(one, two);
+    assert_eq!(one, three);
+}
+
+#[test]
 fn accumulation_learns_as_well_and_goes_on_bit_by_bit() {
     let (whole, parts) = (tempfile::tempdir().expect("folder"), tempfile::tempdir().expect("folder"));
     let setup = |folder: &Path| {

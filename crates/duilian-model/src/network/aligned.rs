@@ -1,13 +1,14 @@
 //! The aligned transformer.
 
 use burn::module::{Initializer, Module, Param};
-use burn::nn::{Dropout, DropoutConfig, Linear, RmsNorm, RmsNormConfig};
+use burn::nn::{Linear, RmsNorm, RmsNormConfig};
 use burn::tensor::{Int, Tensor, backend::Backend};
 
 use super::attention::causal_bias;
 use super::block::{Block, KeyValue};
 use super::initial::draw_weights;
 use super::linear::{Precision, linear, project};
+use super::noise::{Noise, drop_out};
 use super::trainable::Network;
 use crate::train::{Batch, PreparedBatch, Target};
 use crate::{ModelConfig, ModelError};
@@ -39,7 +40,6 @@ pub struct AlignedTransformer<B: Backend> {
     pub(crate) align_source: Linear<B>,
     pub(crate) decoder: Vec<Block<B>>,
     pub(crate) decoder_norm: RmsNorm<B>,
-    pub(crate) dropout: Dropout,
     pub(crate) precision: Precision,
 }
 
@@ -93,7 +93,6 @@ impl<B: Backend> AlignedTransformer<B> {
             align_source: linear(d, d, device),
             decoder: (0..config.decoder_layers).map(|_| Block::new(config, true, device)).collect(),
             decoder_norm: RmsNormConfig::new(d).init(device),
-            dropout: DropoutConfig::new(config.dropout).init(),
             precision: Precision::F32,
         };
         Ok(model)
@@ -121,7 +120,7 @@ impl<B: Backend> AlignedTransformer<B> {
     }
 
     /// Reads given lines.
-    pub(crate) fn encode(&self, source: SourceBatch<B>) -> Memory<B> {
+    pub(crate) fn encode(&self, source: SourceBatch<B>, noise: Option<&Noise>) -> Memory<B> {
         let SourceBatch { rows, given, hints, directions } = source;
         let [total, d] = given.dims();
         let length = total / rows;
@@ -132,9 +131,9 @@ impl<B: Backend> AlignedTransformer<B> {
         let direction = self.direction.val().select(0, directions).reshape([rows, 1, d]);
         x = (x.reshape([rows, length, d]) + direction + self.positions(length).unsqueeze::<3>())
             .reshape([total, d]);
-        x = self.dropout.forward(x);
+        x = drop_out(x, noise);
         for block in &self.encoder {
-            x = block.forward(x, rows, None, None);
+            x = block.forward(x, rows, None, None, noise);
         }
         let memory = self.encoder_norm.forward(x);
         let aligned = project(&self.align_memory, memory.clone(), self.precision)
@@ -155,14 +154,20 @@ impl<B: Backend> AlignedTransformer<B> {
     /// # Shapes
     /// - `previous`: `[rows * length, d_model]`
     /// - output: `[rows * length, d_model]`
-    pub(crate) fn decode(&self, memory: &Memory<B>, previous: Tensor<B, 2>, rows: usize) -> Tensor<B, 2> {
+    pub(crate) fn decode(
+        &self,
+        memory: &Memory<B>,
+        previous: Tensor<B, 2>,
+        rows: usize,
+        noise: Option<&Noise>,
+    ) -> Tensor<B, 2> {
         let length = previous.dims()[0] / rows;
         let x = previous + memory.aligned.clone();
         let x = Self::add_to_rows(x, self.positions(length), rows);
         let bias = causal_bias(length, &x.device());
-        let mut x = self.dropout.forward(x);
+        let mut x = drop_out(x, noise);
         for (block, layer) in self.decoder.iter().zip(&memory.layers) {
-            x = block.forward(x, rows, Some(bias.clone()), Some(layer));
+            x = block.forward(x, rows, Some(bias.clone()), Some(layer), noise);
         }
         self.decoder_norm.forward(x)
     }
@@ -170,7 +175,8 @@ impl<B: Backend> AlignedTransformer<B> {
     /// Hidden vectors of whole answers that are known.
     pub(crate) fn forward(&self, batch: &PreparedBatch<B>, embedded: &Tensor<B, 2>) -> Tensor<B, 2> {
         let (source, previous) = batch.inputs(embedded);
-        self.decode(&self.encode(source), previous, batch.batch.rows)
+        let noise = batch.noise.as_ref();
+        self.decode(&self.encode(source, noise), previous, batch.batch.rows, noise)
     }
 
     /// Scores of all tokens: `[n, d_model]` to `[n, vocabulary]`.

@@ -1,11 +1,12 @@
 //! One pre-norm layer of the encoder or the decoder.
 
 use burn::module::Module;
-use burn::nn::{Dropout, DropoutConfig, Linear, RmsNorm, RmsNormConfig};
+use burn::nn::{Linear, RmsNorm, RmsNormConfig};
 use burn::tensor::{Tensor, activation::relu, backend::Backend};
 
 use super::attention::{attend, split_heads};
 use super::linear::{Precision, linear, project};
+use super::noise::{Noise, drop_out};
 use crate::ModelConfig;
 
 /// Self-attention, optionally cross-attention, and a feed-forward layer, each with a norm before it and a
@@ -20,7 +21,6 @@ pub(crate) struct Block<B: Backend> {
     pub(crate) ff_norm: RmsNorm<B>,
     pub(crate) ff_in: Linear<B>,
     pub(crate) ff_out: Linear<B>,
-    pub(crate) dropout: Dropout,
     pub(crate) heads: usize,
     pub(crate) precision: Precision,
 }
@@ -58,7 +58,6 @@ impl<B: Backend> Block<B> {
             ff_norm: norm(),
             ff_in: linear(d, ff, device),
             ff_out: linear(ff, d, device),
-            dropout: DropoutConfig::new(config.dropout).init(),
             heads: config.heads,
             precision: Precision::F32,
         }
@@ -80,24 +79,25 @@ impl<B: Backend> Block<B> {
         (part(0), KeyValue { key: part(1), value: part(2) })
     }
 
-    /// Adds the projected output of an attention to the residual stream.
-    pub(crate) fn add_branch(&self, x: Tensor<B, 2>, branch: Tensor<B, 2>) -> Tensor<B, 2> {
-        x + self.dropout.forward(branch)
-    }
-
     /// Attends to the given line, if this is a decoder layer.
-    pub(crate) fn attend_memory(&self, x: Tensor<B, 2>, memory: &KeyValue<B>, rows: usize) -> Tensor<B, 2> {
+    pub(crate) fn attend_memory(
+        &self,
+        x: Tensor<B, 2>,
+        memory: &KeyValue<B>,
+        rows: usize,
+        noise: Option<&Noise>,
+    ) -> Tensor<B, 2> {
         let Some(cross) = &self.cross else { return x };
         let query = project(&cross.query, cross.norm.forward(x.clone()), self.precision);
         let query = split_heads(query, rows, self.heads);
         let attended = attend(query, memory.key.clone(), memory.value.clone(), None);
-        self.add_branch(x, project(&cross.out, attended, self.precision))
+        x + drop_out(project(&cross.out, attended, self.precision), noise)
     }
 
     /// The feed-forward layer.
-    pub(crate) fn feed_forward(&self, x: Tensor<B, 2>) -> Tensor<B, 2> {
+    pub(crate) fn feed_forward(&self, x: Tensor<B, 2>, noise: Option<&Noise>) -> Tensor<B, 2> {
         let hidden = relu(project(&self.ff_in, self.ff_norm.forward(x.clone()), self.precision));
-        self.add_branch(x, project(&self.ff_out, hidden, self.precision))
+        x + drop_out(project(&self.ff_out, hidden, self.precision), noise)
     }
 
     /// The whole layer over whole lines.
@@ -111,15 +111,16 @@ impl<B: Backend> Block<B> {
         rows: usize,
         bias: Option<Tensor<B, 4>>,
         memory: Option<&KeyValue<B>>,
+        noise: Option<&Noise>,
     ) -> Tensor<B, 2> {
         let (query, own) = self.project_self(x.clone(), rows);
         let attended = attend(query, own.key, own.value, bias);
-        let x = self.add_branch(x, project(&self.self_out, attended, self.precision));
+        let x = x + drop_out(project(&self.self_out, attended, self.precision), noise);
         let x = match memory {
-            Some(memory) => self.attend_memory(x, memory, rows),
+            Some(memory) => self.attend_memory(x, memory, rows, noise),
             None => x,
         };
-        self.feed_forward(x)
+        self.feed_forward(x, noise)
     }
 }
 

@@ -6,7 +6,7 @@ use duilian_tokenizer::CharTokenizer;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::network::SourceBatch;
+use crate::network::{Noise, SourceBatch};
 
 /// The first Han character's id; special tokens and marks stand before it.
 pub(crate) const FIRST_HAN: u16 = CharTokenizer::FIRST_HAN.0;
@@ -121,6 +121,8 @@ pub struct PreparedBatch<B: Backend> {
     pub directions: Tensor<B, 1, Int>,
     /// 1 where a token is hinted, `[rows * length, 1]`; `None` if none is.
     pub hint_mask: Option<Tensor<B, 2>>,
+    /// What is dropped; `None` outside of training.
+    pub(crate) noise: Option<Noise>,
 }
 
 impl<B: Backend> PreparedBatch<B> {
@@ -142,6 +144,7 @@ impl<B: Backend> PreparedBatch<B> {
             wanted: column(&mut targets.iter().map(|t| i32::from(t.token))),
             directions: ids(directions, device),
             hint_mask,
+            noise: None,
             targets,
             batch,
         }

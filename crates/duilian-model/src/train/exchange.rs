@@ -103,7 +103,7 @@ impl Exchange {
 /// own devices and [`DataParallel::first_rank`], and the same settings and data.
 ///
 /// # Errors
-/// [`ModelError::InvalidConfig`] if there is no device or the replicas do not cover the devices, with dropout, or
+/// [`ModelError::InvalidConfig`] if there is no device or the replicas do not cover the devices, or
 /// where [`Trainer::new`] says so; [`ModelError::Replica`] if another replica failed; otherwise as [`Trainer::run`].
 pub fn train_on_devices<A, M>(
     setup: &TrainerSetup<<M as Network<A>>::Config>,
@@ -123,9 +123,6 @@ where
     }
     if parallel.first_rank + devices.len() > parallel.replicas {
         return invalid("there are more of them than replicas");
-    }
-    if crate::NetworkConfig::dropout(&setup.model) > 0.0 {
-        return invalid("replicas would draw from one stream of dropout");
     }
     let failed = AtomicBool::new(false);
     let mut watchers: Vec<Option<&mut (dyn TrainObserver + Send)>> = vec![Some(observer)];

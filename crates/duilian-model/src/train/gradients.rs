@@ -32,10 +32,9 @@ impl<A: AutodiffBackend> GradientWorker<A> {
     ///
     /// # Errors
     /// [`ModelError::Malformed`] if the system refuses to start threads.
-    pub(crate) fn new(train: &TrainConfig, dropout: f64, on_host: bool) -> Result<Self, ModelError> {
+    pub(crate) fn new(train: &TrainConfig, on_host: bool) -> Result<Self, ModelError> {
         let parts = train.batch_parts;
-        // Dropout draws from one stream a device: only one part at a time makes its order certain.
-        let side_by_side = on_host && parts > 1 && dropout == 0.0;
+        let side_by_side = on_host && parts > 1;
         let threads = (rayon::current_num_threads() / parts).max(1);
         let pools = (0..if side_by_side { parts } else { 0 })
             .map(|_| ThreadPoolBuilder::new().num_threads(threads).build())
@@ -166,7 +165,7 @@ mod tests {
         let mut model = M::drawn(config, 3, &device).expect("valid");
         model.set_precision(precision);
         let train = TrainConfig { batch_parts: parts, precision, ..TrainConfig::default() };
-        let worker = GradientWorker::<B>::new(&train, 0.0, true).expect("starts");
+        let worker = GradientWorker::<B>::new(&train, true).expect("starts");
         let prepared: Vec<_> = batch().split(parts).into_iter().map(|b| M::prepare(b, &device)).collect();
         let mut gradients = FlatGradients::<B>::new();
         let loss = worker.accumulate(&model, &prepared, 0.1, &mut gradients);
@@ -209,7 +208,7 @@ mod tests {
         type Model = AlignedTransformer<B>;
         let config = ModelConfig::tiny(40);
         let (model, whole, expected) = gradients::<Model>(&config, 1, Precision::F32);
-        let worker = GradientWorker::<B>::new(&TrainConfig::default(), 0.0, true).expect("starts");
+        let worker = GradientWorker::<B>::new(&TrainConfig::default(), true).expect("starts");
         let mut found = FlatGradients::<B>::new();
         let mut sum = 0.0;
         for small in batch().split(3) {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use burn::tensor::TensorData;
 use burn::tensor::backend::AutodiffBackend;
 use duilian_core::Direction;
+use rand::RngExt;
 
 use super::checkpoint::{self, RunState};
 use super::evaluation::loss_of_shards;
@@ -15,12 +16,13 @@ use super::folder::RunFolder;
 use super::gradients::{FlatGradients, GradientWorker};
 use super::loader::Loader;
 use super::optimizer::Optimizer;
+use super::batch::generator;
 use super::plan::BatchPlan;
 use super::{
     CurvePoint, Flow, PreparedBatch, StepReport, TrainConfig, TrainObserver, TrainSummary, Trainable,
     TrainerSetup, TrainingCurve,
 };
-use crate::network::load_parameters;
+use crate::network::{Noise, load_parameters};
 use crate::storage::{host_weights, tensor_data};
 use crate::{AlignedTransformer, ModelError, Network, NetworkConfig, NetworkWeights};
 
@@ -71,6 +73,9 @@ pub struct Trainer<A: AutodiffBackend, M: Trainable<A> = AlignedTransformer<A>> 
     stop: bool,
 }
 
+/// Purpose of the stream of random numbers that seeds dropout.
+const DROPOUT: u64 = 4;
+
 /// What one step learns from.
 struct StepInput<A: AutodiffBackend> {
     /// The parts of each batch.
@@ -102,8 +107,7 @@ impl<A: AutodiffBackend, M: Trainable<A> + 'static> Trainer<A, M> {
         let folder = RunFolder::create(&setup.folder)?;
         let plan =
             Arc::new(BatchPlan::new(Arc::clone(&setup.shards), &setup.train, setup.model.max_length())?);
-        // Tensors of flex lie in host memory: whole-pass loops over them beat chains of tensor operations.
-        let on_host = A::name(&device).contains("flex");
+        let on_host = on_host::<A>(&device);
         let mut model = match &setup.start_from {
             Some(path) => {
                 let weights = NetworkWeights::<<M as Network<A>>::Config>::load(path)?;
@@ -114,7 +118,7 @@ impl<A: AutodiffBackend, M: Trainable<A> + 'static> Trainer<A, M> {
         };
         model.set_precision(setup.train.precision);
         let optimizer = Optimizer::new(&model.valid(), on_host);
-        let worker = GradientWorker::new(&setup.train, setup.model.dropout(), on_host)?;
+        let worker = GradientWorker::new(&setup.train, on_host)?;
         let state = RunState {
             model: setup.model.clone(),
             train: setup.train.clone(),
@@ -257,7 +261,8 @@ impl<A: AutodiffBackend, M: Trainable<A> + 'static> Trainer<A, M> {
         let (rank, replicas) = self.seat();
         let train = &self.setup.train;
         let (plan, device) = (Arc::clone(&self.plan), self.device.clone());
-        let (accumulation, parts) = (train.accumulation as u64, train.batch_parts);
+        let (accumulation, parts_wanted, seed) = (train.accumulation as u64, train.batch_parts, train.seed);
+        let (dropout, on_host) = (self.setup.model.dropout(), on_host::<A>(&self.device));
         let make = move |step: u64| {
             let mut input = StepInput { batches: Vec::new(), targets: 0, characters: 0 };
             for number in step * accumulation..(step + 1) * accumulation {
@@ -266,8 +271,16 @@ impl<A: AutodiffBackend, M: Trainable<A> + 'static> Trainer<A, M> {
                 input.targets += M::targets(&batch).len();
                 // A batch of few rows may leave the last replicas without any.
                 let share = batch.split(replicas).into_iter().nth(rank);
-                let parts = share.iter().flat_map(|share| share.split(parts));
-                input.batches.push(parts.map(|part| M::prepare(part, &device)).collect());
+                let parts = share.iter().flat_map(|share| share.split(parts_wanted));
+                let prepare = |(i, part)| {
+                    let mut prepared = M::prepare(part, &device);
+                    // Each part of each batch drops numbers of its own.
+                    let place = number * (replicas * parts_wanted) as u64 + (rank * parts_wanted + i) as u64;
+                    let seed = generator(seed, DROPOUT, place).random();
+                    prepared.noise = Noise::new(dropout, seed, on_host);
+                    prepared
+                };
+                input.batches.push(parts.enumerate().map(prepare).collect());
             }
             Ok(input)
         };
@@ -280,8 +293,7 @@ impl<A: AutodiffBackend, M: Trainable<A> + 'static> Trainer<A, M> {
         let input = loader.next()?;
         let train = &self.setup.train;
         let rate = train.rate(self.state.step, self.state.characters);
-        if self.setup.model.dropout() > 0.0 {
-            // Dropout is a function of the step as well, unless another thread draws from burn's generator.
+        if self.setup.model.dropout() > 0.0 && !on_host::<A>(&self.device) {
             A::seed(&self.device, train.seed ^ (self.state.step + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         }
         let (mut loss, mut gradient_norm, mut stopped) = (0.0, 0.0, false);
@@ -413,6 +425,12 @@ impl<A: AutodiffBackend, M: Trainable<A> + 'static> Trainer<A, M> {
         observer.on_checkpoint(&path);
         Ok(())
     }
+}
+
+/// Whether tensors lie in host memory, as those of flex do: whole-pass loops over them beat chains of tensor
+/// operations.
+fn on_host<A: AutodiffBackend>(device: &A::Device) -> bool {
+    A::name(device).contains("flex")
 }
 
 /// Rounds to a number of decimals that JSON carries without loss.
