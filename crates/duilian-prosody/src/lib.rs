@@ -36,6 +36,7 @@ pub use blocked::BlockedWords;
 pub use character::{
     Element, Syllable, are_homophones, component_of, components, decompositions, elements, has_component,
     homophones, is_split, number_value, radical, shared_component, shares_component, splits, syllables,
+    visible_components,
 };
 pub use devices::{
     Confidence, Device, DeviceFinding, DeviceKind, Progression, Reduplication, device_report, devices,

@@ -93,15 +93,25 @@ pub fn components(c: char) -> Vec<char> {
 /// assert!(!has_component('池', '火'));
 /// ```
 pub fn has_component(c: char, part: char) -> bool {
-    visible(c).contains(&component_of(part))
+    visible_components(c).contains(&component_of(part))
 }
 
-/// A character and all that [`has_component`] sees in it, but no strokes, 一 among them.
-fn visible(c: char) -> Vec<char> {
+/// A character and all that [`has_component`] sees in it, each once and as a character of its own, but no strokes, 一
+/// among them: what two characters can share.
+///
+/// ```
+/// use duilian_prosody::visible_components;
+/// assert_eq!(visible_components('池'), ['池', '水', '也']);
+/// assert_eq!(visible_components('窗'), ['窗', '穴', '囱', '宀']);
+/// ```
+pub fn visible_components(c: char) -> Vec<char> {
     let mut parts = vec![component_of(c)];
     parts.extend(components(c));
-    let nested = NESTED.iter().filter(|(outer, _)| parts.contains(outer)).map(|&(_, inner)| inner);
-    parts.extend(nested.collect::<Vec<_>>());
+    for (outer, inner) in NESTED {
+        if parts.contains(&outer) && !parts.contains(&inner) {
+            parts.push(inner);
+        }
+    }
     parts.retain(|&part| part != '一' && !is_stroke(part));
     parts
 }
@@ -132,9 +142,9 @@ pub fn shares_component(a: char, b: char) -> bool {
 /// ```
 pub fn shared_component(characters: impl IntoIterator<Item = char>) -> Option<char> {
     let characters: Vec<char> = characters.into_iter().collect();
-    let mut shared = visible(*characters.first()?);
+    let mut shared = visible_components(*characters.first()?);
     for &c in &characters[1..] {
-        let parts = visible(c);
+        let parts = visible_components(c);
         shared.retain(|part| parts.contains(part));
     }
     let filed = |part: char| characters.iter().filter(|&&c| radical(c) == Some(part)).count();
@@ -146,10 +156,7 @@ pub fn shared_component(characters: impl IntoIterator<Item = char>) -> Option<ch
 pub(crate) fn commonest_component(characters: &[char]) -> Option<char> {
     let mut counts = BTreeMap::<char, usize>::new();
     for &c in characters {
-        let mut parts = visible(c);
-        parts.sort_unstable();
-        parts.dedup();
-        for part in parts {
+        for part in visible_components(c) {
             *counts.entry(part).or_default() += 1;
         }
     }

@@ -9,10 +9,9 @@ mod syllables;
 pub(crate) use components::{commonest_component, is_split_in};
 pub use components::{
     component_of, components, decompositions, has_component, is_split, shared_component, shares_component,
-    splits,
+    splits, visible_components,
 };
 pub use element::{Element, elements};
 pub use number::number_value;
 pub use radical::radical;
-pub(crate) use syllables::first_syllable;
 pub use syllables::{Syllable, are_homophones, homophones, syllables};

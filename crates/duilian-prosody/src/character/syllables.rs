@@ -79,11 +79,6 @@ pub fn syllables(c: char) -> impl Iterator<Item = Syllable> {
     TABLE.readings.get(&c).into_iter().flatten().copied()
 }
 
-/// The usual reading.
-pub(crate) fn first_syllable(c: char) -> Option<Syllable> {
-    syllables(c).next()
-}
-
 /// The characters that can be read like `c`, tone included, `c` itself left out: those that usually are first.
 ///
 /// ```

@@ -3,17 +3,24 @@
 use duilian_core::{Clause, Line};
 
 use super::{Confidence, Device};
-use crate::character::{Syllable, are_homophones, first_syllable};
+use crate::character::{Syllable, syllables};
+
+/// Characters that always sound alike and are not meant to: they write one word.
+const ONE_WORD: [&str; 2] = ["他她它", "的地得"];
 
 pub(super) fn find(line: &Line) -> Option<Device> {
     let text = line.chars();
-    let readings: Vec<Option<Syllable>> = text.iter().map(|&c| first_syllable(c)).collect();
-    let alike = |a: usize, b: usize, same_tone: bool| match (readings[a], readings[b]) {
-        (Some(x), Some(y)) => {
-            text[a] != text[b] && x.text() == y.text() && (!same_tone || x.tone() == y.tone())
-        }
+    // The usual reading first.
+    let readings: Vec<Vec<Syllable>> = text.iter().map(|&c| syllables(c).collect()).collect();
+    let is_pair = |a: usize, b: usize| {
+        text[a] != text[b] && !ONE_WORD.iter().any(|word| word.contains(text[a]) && word.contains(text[b]))
+    };
+    let alike = |a: usize, b: usize, same_tone: bool| match (readings[a].first(), readings[b].first()) {
+        (Some(x), Some(y)) => is_pair(a, b) && x.text() == y.text() && (!same_tone || x.tone() == y.tone()),
         _ => false,
     };
+    let ever_alike =
+        |a: usize, b: usize| is_pair(a, b) && readings[a].iter().any(|x| readings[b].contains(x));
     let clauses: Vec<Clause<'_>> = line.clauses().collect();
     let starts: Vec<usize> =
         clauses.iter().flat_map(|clause| clause.start()..clause.start() + clause.chars().len() - 1).collect();
@@ -24,15 +31,13 @@ pub(super) fn find(line: &Line) -> Option<Device> {
     // one that comes again beside a repeated character, tones left out: 无山 and 巫山.
     for (i, &a) in starts.iter().enumerate() {
         for &b in starts[i + 1..].iter().filter(|&&b| b > a + 1) {
-            let sounds_like = |i: usize, same_tone| are_homophones(text[a + i], text[b + i], same_tone);
-            match (sounds_like(0, true), sounds_like(1, true)) {
-                (true, true) => {
-                    pairs.extend([(a, b), (a + 1, b + 1)]);
-                    confidence = Confidence::Sure;
-                }
-                _ if text[a + 1] == text[b + 1] && alike(a, b, false) => pairs.push((a, b)),
-                _ if text[a] == text[b] && alike(a + 1, b + 1, false) => pairs.push((a + 1, b + 1)),
-                _ => {}
+            if ever_alike(a, b) && ever_alike(a + 1, b + 1) {
+                pairs.extend([(a, b), (a + 1, b + 1)]);
+                confidence = Confidence::Sure;
+            } else if text[a + 1] == text[b + 1] && alike(a, b, false) {
+                pairs.push((a, b));
+            } else if text[a] == text[b] && alike(a + 1, b + 1, false) {
+                pairs.push((a + 1, b + 1));
             }
         }
     }
@@ -42,8 +47,10 @@ pub(super) fn find(line: &Line) -> Option<Device> {
     let exact: Vec<(usize, usize)> = near.iter().copied().filter(|&(a, b)| alike(a, b, true)).collect();
     if near.len() > 1 && !exact.is_empty() {
         confidence = Confidence::Sure;
+        pairs.extend(near);
+    } else {
+        pairs.extend(exact);
     }
-    pairs.extend(if confidence == Confidence::Sure { near } else { exact });
     // The same place of two clauses of equal length.
     let across = clauses.windows(2).filter(|pair| pair[0].chars().len() == pair[1].chars().len());
     let across = across
