@@ -41,6 +41,12 @@ pub enum ProsodyError {
     /// A tone pattern has no sign.
     #[error("a tone pattern without signs")]
     EmptyPattern,
+    /// A dictionary of words cannot be read (feature `words`).
+    #[error("the dictionary of words: {message}")]
+    Dictionary {
+        /// What is wrong.
+        message: String,
+    },
     /// A name that no form of embedding has.
     #[error("{name} is not the name of a form of embedding (凤顶格, 藏头, …)")]
     UnknownForm {

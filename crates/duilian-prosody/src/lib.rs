@@ -6,6 +6,12 @@
 //!   is a function of its own too ([`length_and_marks`], [`repetition`], …).
 //! * [`required_end_tone`]: what the end of the given line asks of the answer, for a search.
 //!
+//! * [`devices`]: what a line plays with, and where: palindromes, reduplication, shared radicals, split characters,
+//!   homophones, numbers, …; [`device_report`] says whether the answer plays along.
+//! * [`components`], [`radical`], [`syllables`], [`elements`], [`semantic_classes`]: what is known of a character.
+//! * [`TonePattern`] and [`RegulatedForm`], [`EmbeddingForm`]: tone patterns and embedded characters by name.
+//! * [`says_the_same`]: synonymous lines. With the feature `words`, `WordSegmenter`: word boundaries.
+//!
 //! `docs/rules.md` of the repository has the exact rules, the sources of the tables and the figures.
 //!
 //! ```
@@ -31,6 +37,8 @@ mod semantic_class;
 mod synonyms;
 mod tone;
 mod word_class;
+#[cfg(feature = "words")]
+mod words;
 
 pub use blocked::BlockedWords;
 pub use character::{
@@ -53,3 +61,5 @@ pub use semantic_class::{SemanticClass, same_semantic_class, semantic_classes};
 pub use synonyms::{are_synonyms, says_the_same, synonymous_words};
 pub use tone::{Tone, ToneBook, ToneSet, tones};
 pub use word_class::{WordClass, word_class, word_classes};
+#[cfg(feature = "words")]
+pub use words::WordSegmenter;
