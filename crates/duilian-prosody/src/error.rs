@@ -47,8 +47,8 @@ pub enum ProsodyError {
         /// What is wrong.
         message: String,
     },
-    /// A name that no form of embedding has.
-    #[error("{name} is not the name of a form of embedding (凤顶格, 藏头, …)")]
+    /// A name that no form of embedding (凤顶格, …), or no form of regulated verse (五律仄起, …), has.
+    #[error("no form has the name {name}")]
     UnknownForm {
         /// The name.
         name: String,

@@ -232,6 +232,23 @@ impl RegulatedForm {
     }
 }
 
+impl std::fmt::Display for RegulatedForm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl std::str::FromStr for RegulatedForm {
+    type Err = ProsodyError;
+
+    /// # Errors
+    /// [`ProsodyError::UnknownForm`].
+    fn from_str(name: &str) -> Result<Self, ProsodyError> {
+        let known = Self::ALL.into_iter().find(|form| form.name() == name.trim());
+        known.ok_or_else(|| ProsodyError::UnknownForm { name: name.into() })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -260,6 +277,7 @@ mod tests {
     #[test]
     fn each_form_answers_itself() {
         for form in RegulatedForm::ALL {
+            assert_eq!(form.to_string().parse(), Ok(form));
             assert_eq!(form.upper().answer(), form.lower());
             assert_eq!(form.lower().answer(), form.upper());
             for (upper, lower) in form.upper().places().iter().zip(form.lower().places()) {

@@ -203,9 +203,10 @@ pub fn splits(c: char) -> Vec<Vec<char>> {
     ways
 }
 
-/// The ways of [`decompositions`] with parts as characters of their own.
+/// The ways of [`decompositions`] with parts as characters of their own; an enclosure is read as a mouth, as riddles do.
 fn whole_parts(c: char) -> impl Iterator<Item = Vec<char>> {
-    decompositions(c).map(|way| way.chars().map(component_of).collect())
+    let whole = |part| if part == '囗' { '口' } else { component_of(part) };
+    decompositions(c).map(move |way| way.chars().map(whole).collect())
 }
 
 /// Whether the characters of `parts`, two or more and in any order, make up `whole` (拆字). Some of them may stand
@@ -299,6 +300,9 @@ mod tests {
             ("三一二", false),
             ("重千里", true),
             ("章音十", true),
+            ("思十口心", true),
+            ("国口玉", true),
+            ("侍寸人土", true),
             ("梦林夕", true),
             ("树木对", true),
             ("妙女子", false),
