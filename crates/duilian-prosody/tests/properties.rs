@@ -109,4 +109,32 @@ proptest! {
         let found = BlockedWords::default().find(&text);
         prop_assert!(found.is_some_and(|range| range.start == before.len()));
     }
+
+    #[test]
+    fn the_entries_say_what_is_found(pieces in vec(piece(), 0..6)) {
+        let words = BlockedWords::default();
+        let text: Vec<char> = pieces.concat();
+        let stands = |what: &[char], at: usize| text.get(at..).is_some_and(|rest| rest.starts_with(what));
+        let blocked_at = |at: usize| {
+            words.entries().filter(|(word, _)| stands(word, at)).any(|(_, mut contexts)| {
+                !contexts.any(|(context, i)| at.checked_sub(i).is_some_and(|from| stands(context, from)))
+            })
+        };
+        let first = (0..text.len()).find(|&at| blocked_at(at));
+        prop_assert_eq!(words.find(&text).map(|range| range.start), first);
+    }
+}
+
+/// A character, a blocked word, or a context in which one is allowed.
+fn piece() -> impl Strategy<Value = Vec<char>> {
+    let words = BlockedWords::default();
+    let mut pieces: Vec<Vec<char>> = vec![vec!['春'], vec!['月'], vec!['岁'], vec!['，']];
+    for (word, contexts) in words.entries() {
+        let contexts: Vec<Vec<char>> = contexts.map(|(context, _)| context.to_vec()).collect();
+        if !contexts.is_empty() {
+            pieces.push(word.to_vec());
+            pieces.extend(contexts);
+        }
+    }
+    prop::sample::select(pieces)
 }
