@@ -16,7 +16,10 @@ pub enum Failure {
     Model(#[from] duilian::model::ModelError),
     /// A file of weights.
     #[error(transparent)]
-    Weights(#[from] duilian::model::WeightsError),
+    Weights(#[from] duilian::weights::WeightsError),
+    /// An engine or its shortlist.
+    #[error(transparent)]
+    Engine(#[from] duilian::engine::EngineError),
     /// A vocabulary.
     #[error(transparent)]
     Tokenizer(#[from] duilian::tokenizer::TokenizerError),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::EngineError;
 use crate::kernel::{
     Codes, Level, Output, PackedF32, PackedInt8, Store, Table8, candidates_f32, candidates_int8, product_f32,
-    product_int8, quantise,
+    product_int8, quantise, refine,
 };
 
 /// In which numbers products are computed. All else is in single precision.
@@ -19,17 +19,31 @@ use crate::kernel::{
 pub enum Precision {
     /// Single precision.
     F32,
-    /// Weights as signed bytes with one scale an output, rows as unsigned bytes with a range of their own each. The
-    /// default.
+    /// Weights as signed bytes with one scale an output; what is multiplied with them in 16 bits, each row with a
+    /// range of its own. Answers are those of single precision but for one in hundreds. The default.
     #[default]
     Int8,
+    /// As [`Precision::Int8`], but multiplied in 8 bits: twice as fast where many rows are computed together, and no
+    /// worse by loss. Of two answers that are about as good it may prefer the other one.
+    Int8Fast,
 }
+
+impl Precision {
+    /// Bytes of a number that is multiplied with 8-bit weights.
+    fn bytes(self) -> usize {
+        if self == Self::Int8Fast { 1 } else { 2 }
+    }
+}
+
+/// How far below the best one scores are that are computed again without rounding, in nats.
+const REACH: f32 = 2.0;
 
 /// A matrix that rows are multiplied with.
 #[derive(Debug)]
 pub(crate) enum Linear {
     F32(PackedF32),
-    Int8(PackedInt8),
+    /// With the bytes of a number that it is multiplied with.
+    Int8(PackedInt8, usize),
 }
 
 impl Linear {
@@ -54,15 +68,18 @@ impl Linear {
                     values[layer][input * layers[layer].1 + column]
                 }))
             }
-            Precision::Int8 => {
+            Precision::Int8 | Precision::Int8Fast => {
                 let small: Vec<_> = tensors.iter().map(|t| int8(t, 1)).collect();
-                Self::Int8(PackedInt8::new(inputs, columns.len(), |output, bytes| {
-                    let (layer, column) = columns[output];
-                    let (values, scales) = parts(&small[layer]);
-                    let lines = values.chunks_exact(layers[layer].1);
-                    bytes.iter_mut().zip(lines).for_each(|(slot, line)| *slot = line[column]);
-                    scales[column]
-                }))
+                Self::Int8(
+                    PackedInt8::new(inputs, columns.len(), |output, bytes| {
+                        let (layer, column) = columns[output];
+                        let (values, scales) = parts(&small[layer]);
+                        let lines = values.chunks_exact(layers[layer].1);
+                        bytes.iter_mut().zip(lines).for_each(|(slot, line)| *slot = line[column]);
+                        scales[column]
+                    }),
+                    precision.bytes(),
+                )
             }
         })
     }
@@ -78,8 +95,8 @@ impl Linear {
     ) {
         match self {
             Self::F32(matrix) => product_f32(level, x, matrix, output),
-            Self::Int8(matrix) => {
-                quantise(level, x, inputs, codes);
+            Self::Int8(matrix, bytes) => {
+                quantise(level, x, inputs, *bytes, codes);
                 product_int8(level, codes, matrix, output);
             }
         }
@@ -88,7 +105,7 @@ impl Linear {
     fn bytes(&self) -> usize {
         match self {
             Self::F32(matrix) => matrix.bytes(),
-            Self::Int8(matrix) => matrix.bytes(),
+            Self::Int8(matrix, _) => matrix.bytes(),
         }
     }
 }
@@ -110,7 +127,7 @@ impl Embedding {
                 let packed = PackedF32::new(d, size, |input, output| rows[output * d + input]);
                 Self::F32 { rows, packed }
             }
-            Precision::Int8 => {
+            Precision::Int8 | Precision::Int8Fast => {
                 let tensor = int8(tensor, 0);
                 let (bytes, scales) = parts(&tensor);
                 let rows = Table8::new(d, bytes, scales);
@@ -138,12 +155,13 @@ impl Embedding {
     /// Scores of all tokens: `x` is `[rows, d]`, `out` is `[rows, vocabulary]`.
     pub(crate) fn scores(&self, level: Level, x: &[f32], d: usize, codes: &mut Codes, out: &mut [f32]) {
         let size = out.len() * d / x.len().max(1);
-        let output = Output { values: out, stride: size, store: Store::Set };
+        let output = Output { values: &mut *out, stride: size, store: Store::Set };
         match self {
             Self::F32 { packed, .. } => product_f32(level, x, packed, output),
-            Self::Int8 { packed, .. } => {
-                quantise(level, x, d, codes);
+            Self::Int8 { rows, packed } => {
+                quantise(level, x, d, 1, codes);
                 product_int8(level, codes, packed, output);
+                refine(level, x, d, rows, REACH, out);
             }
         }
     }
@@ -161,7 +179,7 @@ impl Embedding {
         match self {
             Self::F32 { rows, .. } => candidates_f32(level, x, d, rows, candidates, out),
             Self::Int8 { rows, .. } => {
-                quantise(level, x, d, codes);
+                quantise(level, x, d, 1, codes);
                 candidates_int8(level, codes, (0, x.len() / d), rows, candidates, out);
             }
         }

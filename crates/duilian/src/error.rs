@@ -15,7 +15,10 @@ pub enum Error {
     Model(#[from] duilian_model::ModelError),
     /// The weights cannot be read.
     #[error(transparent)]
-    Weights(#[from] duilian_model::WeightsError),
+    Weights(#[from] duilian_weights::WeightsError),
+    /// The engine cannot use the weights.
+    #[error(transparent)]
+    Engine(#[from] duilian_engine::EngineError),
     /// The vocabulary cannot be used.
     #[error(transparent)]
     Tokenizer(#[from] duilian_tokenizer::TokenizerError),

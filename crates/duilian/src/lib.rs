@@ -23,10 +23,12 @@ mod system;
 pub use duilian_core as core;
 pub use duilian_corpus as corpus;
 pub use duilian_decoder as decoder;
+pub use duilian_engine as engine;
 pub use duilian_model as model;
 pub use duilian_pretrained as pretrained;
 pub use duilian_prosody as prosody;
 pub use duilian_tokenizer as tokenizer;
+pub use duilian_weights as weights;
 
 pub use duilian_core::{Couplet, Direction, Line};
 pub use duilian_decoder::{Answer, DecodeOptions, Question, SamplingOptions};

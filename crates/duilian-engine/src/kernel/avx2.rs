@@ -1,10 +1,11 @@
 //! Tiles with AVX2 and fused products. Bytes are widened to 16 bits: products of bytes would overflow.
 
 use std::arch::x86_64::{
-    __m128i, __m256, __m256i, _mm_loadu_si128, _mm_set1_epi32, _mm256_add_epi32, _mm256_add_ps,
-    _mm256_cvtepi8_epi16, _mm256_cvtepu8_epi16, _mm256_fmadd_ps, _mm256_hadd_epi32, _mm256_loadu_ps,
-    _mm256_madd_epi16, _mm256_max_ps, _mm256_min_ps, _mm256_permute4x64_epi64, _mm256_set1_ps,
-    _mm256_setzero_ps, _mm256_setzero_si256, _mm256_storeu_ps, _mm256_storeu_si256,
+    __m128i, __m256, __m256i, _mm_loadl_epi64, _mm_loadu_si128, _mm_set1_epi32, _mm256_add_epi32,
+    _mm256_add_ps, _mm256_cvtepi8_epi16, _mm256_cvtepi8_epi32, _mm256_cvtepi32_ps, _mm256_cvtepu8_epi16,
+    _mm256_fmadd_ps, _mm256_hadd_epi32, _mm256_loadu_ps, _mm256_madd_epi16, _mm256_max_ps, _mm256_min_ps,
+    _mm256_permute4x64_epi64, _mm256_set1_ps, _mm256_setzero_ps, _mm256_setzero_si256, _mm256_storeu_ps,
+    _mm256_storeu_si256,
 };
 
 use super::{PANEL, Tile};
@@ -171,4 +172,21 @@ pub(super) fn range(x: &[f32]) -> (f32, f32) {
     let least = lows.iter().chain(rest).fold(f32::INFINITY, |a, &b| if b < a { b } else { a });
     let most = highs.iter().chain(rest).fold(f32::NEG_INFINITY, |a, &b| if b > a { b } else { a });
     (least, most)
+}
+
+/// The sum of products with bytes; as long as the shorter one.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+pub(super) fn dot_bytes(a: &[f32], b: &[i8]) -> f32 {
+    let count = a.len().min(b.len());
+    let ((a, rest_a), (b, rest_b)) = (a[..count].as_chunks::<8>(), b[..count].as_chunks::<8>());
+    let mut sums = [_mm256_setzero_ps(); 2];
+    for (i, (a, b)) in a.iter().zip(b).enumerate() {
+        // SAFETY: there are eight bytes.
+        let bytes = unsafe { _mm_loadl_epi64(b.as_ptr().cast()) };
+        let bytes = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes));
+        sums[i % 2] = _mm256_fmadd_ps(load(a), bytes, sums[i % 2]);
+    }
+    let rest: f32 = rest_a.iter().zip(rest_b).map(|(a, &b)| a * f32::from(b)).sum();
+    lanes(_mm256_add_ps(sums[0], sums[1])).iter().sum::<f32>() + rest
 }

@@ -1,10 +1,11 @@
 //! Tiles with AVX-512 and its 8-bit products (VNNI).
 
 use std::arch::x86_64::{
-    __m512, __m512i, _mm512_add_epi32, _mm512_add_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_loadu_ps,
-    _mm512_loadu_si512, _mm512_mask_loadu_ps, _mm512_max_ps, _mm512_min_ps, _mm512_reduce_add_epi32,
-    _mm512_reduce_add_ps, _mm512_reduce_max_ps, _mm512_reduce_min_ps, _mm512_set1_epi32, _mm512_set1_ps,
-    _mm512_setzero_ps, _mm512_setzero_si512, _mm512_storeu_ps, _mm512_storeu_si512,
+    __m512, __m512i, _mm_loadu_si128, _mm512_add_epi32, _mm512_add_ps, _mm512_cvtepi8_epi32,
+    _mm512_cvtepi32_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_loadu_si512,
+    _mm512_mask_loadu_ps, _mm512_max_ps, _mm512_min_ps, _mm512_reduce_add_epi32, _mm512_reduce_add_ps,
+    _mm512_reduce_max_ps, _mm512_reduce_min_ps, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps,
+    _mm512_setzero_si512, _mm512_storeu_ps, _mm512_storeu_si512,
 };
 
 use super::{PANEL, Tile};
@@ -157,4 +158,21 @@ pub(super) fn range(x: &[f32]) -> (f32, f32) {
         high = _mm512_max_ps(load(chunk), high);
     }
     (_mm512_reduce_min_ps(low), _mm512_reduce_max_ps(high))
+}
+
+/// The sum of products with bytes; as long as the shorter one.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+#[inline]
+pub(super) fn dot_bytes(a: &[f32], b: &[i8]) -> f32 {
+    let count = a.len().min(b.len());
+    let ((a, rest_a), (b, rest_b)) = (a[..count].as_chunks::<16>(), b[..count].as_chunks::<16>());
+    let mut sums = [_mm512_setzero_ps(); 2];
+    for (i, (a, b)) in a.iter().zip(b).enumerate() {
+        // SAFETY: there are sixteen bytes.
+        let bytes = unsafe { _mm_loadu_si128(b.as_ptr().cast()) };
+        let bytes = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes));
+        sums[i % 2] = _mm512_fmadd_ps(load(a), bytes, sums[i % 2]);
+    }
+    let rest: f32 = rest_a.iter().zip(rest_b).map(|(a, &b)| a * f32::from(b)).sum();
+    _mm512_reduce_add_ps(_mm512_add_ps(sums[0], sums[1])) + rest
 }

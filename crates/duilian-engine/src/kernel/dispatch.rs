@@ -4,7 +4,7 @@ use super::lanes::Portable;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{Avx2, Avx512};
 use super::level::{Kind, Level};
-use super::{Codes, vector};
+use super::{Codes, Table8, vector};
 
 macro_rules! dispatch {
     ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
@@ -38,11 +38,13 @@ dispatch! {
     /// Root mean square norm of each row.
     fn rms_norm(x: &[f32], gamma: &[f32], out: &mut [f32]);
     /// Rows to codes.
-    fn quantise(x: &[f32], width: usize, codes: &mut Codes);
+    fn quantise(x: &[f32], width: usize, bytes: usize, codes: &mut Codes);
     /// Attention of one query.
     fn attend(
         query: &[f32], memory: &[f32], offsets: &[usize], heads: usize, scores: &mut [f32], out: &mut [f32]
     );
+    /// The best scores anew.
+    fn refine(x: &[f32], width: usize, table: &Table8, reach: f32, scores: &mut [f32]);
     /// Rows times some rows of a table.
     fn candidates_f32(x: &[f32], width: usize, table: &[f32], candidates: &[u16], out: &mut [f32]);
     /// Scores to log-probabilities.

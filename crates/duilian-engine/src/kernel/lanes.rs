@@ -8,6 +8,9 @@ pub(super) trait Lanes {
     /// The sum of products; as long as the shorter one.
     fn dot(a: &[f32], b: &[f32]) -> f32;
 
+    /// The sum of products with bytes; as long as the shorter one.
+    fn dot_bytes(a: &[f32], b: &[i8]) -> f32;
+
     /// The least and the largest number; infinite for none.
     fn range(x: &[f32]) -> (f32, f32);
 }
@@ -27,6 +30,11 @@ impl Lanes for Portable {
         }
         let rest: f32 = rest_a.iter().zip(rest_b).map(|(a, b)| a * b).sum();
         lanes[0] + lanes[1] + (lanes[2] + lanes[3]) + rest
+    }
+
+    #[inline(always)]
+    fn dot_bytes(a: &[f32], b: &[i8]) -> f32 {
+        a.iter().zip(b).map(|(a, &b)| a * f32::from(b)).sum()
     }
 
     #[inline(always)]
@@ -51,6 +59,12 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn dot_bytes(a: &[f32], b: &[i8]) -> f32 {
+        // SAFETY: as above.
+        unsafe { avx2::dot_bytes(a, b) }
+    }
+
+    #[inline(always)]
     fn range(x: &[f32]) -> (f32, f32) {
         // SAFETY: as above.
         unsafe { avx2::range(x) }
@@ -67,6 +81,12 @@ impl Lanes for Avx512 {
     fn dot(a: &[f32], b: &[f32]) -> f32 {
         // SAFETY: only functions that the processor can run use this type.
         unsafe { avx512::dot(a, b) }
+    }
+
+    #[inline(always)]
+    fn dot_bytes(a: &[f32], b: &[i8]) -> f32 {
+        // SAFETY: as above.
+        unsafe { avx512::dot_bytes(a, b) }
     }
 
     #[inline(always)]

@@ -125,25 +125,29 @@ impl Table8 {
     }
 }
 
-/// Rows as unsigned bytes: value `≈ least + step · code`, with least and step of each row's own.
+/// Rows as unsigned numbers of one or two bytes: value `≈ least + step · code`, with least and step of each row's own.
+/// The two bytes of a number stand in two rows of bytes, the high ones first.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Codes {
     /// Bytes from one row to the next, a multiple of [`STRIDE`]; the rest of a row is zero.
     pub(super) stride: usize,
     pub(super) codes: Vec<u8>,
+    /// Bytes of a number.
+    pub(super) bytes: usize,
     /// Step and least value of each row.
     pub(super) ranges: Vec<(f32, f32)>,
 }
 
 impl Codes {
     /// Makes room for rows of this width.
-    pub(super) fn resize(&mut self, rows: usize, width: usize) {
+    pub(super) fn resize(&mut self, rows: usize, width: usize, bytes: usize) {
         let stride = width.next_multiple_of(STRIDE);
         if self.stride != stride {
             self.stride = stride;
             self.codes.clear();
         }
-        self.codes.resize(rows * stride, 0);
+        self.bytes = bytes;
+        self.codes.resize(rows * bytes * stride, 0);
         self.ranges.resize(rows, (0.0, 0.0));
     }
 }

@@ -71,22 +71,24 @@ fn blocks(rows: usize, limit: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..count).map(move |i| (i * rows / count, (i + 1) * rows / count - i * rows / count))
 }
 
-/// Runs over panels and blocks of rows; `tile` sums up a number of rows from a first one on with a panel.
+/// Runs over panels and blocks of rows; `tile` sums up a number of rows from a first one on with a panel. A row of the
+/// output comes from `lines` of these rows.
 #[inline(always)]
 fn run<T: Copy + Default>(
     limit: usize,
     rows: usize,
+    lines: usize,
     outputs: usize,
     output: &mut Output<'_>,
     tile: impl Fn(usize, usize, usize, &mut Tile<T>),
-    finish: impl Fn(&mut Output<'_>, usize, usize, usize, &[T; PANEL]),
+    finish: impl Fn(&mut Output<'_>, usize, usize, usize, &[[T; PANEL]]),
 ) {
     let mut sums = [[T::default(); PANEL]; TILE_ROWS];
     for panel in 0..outputs.div_ceil(PANEL) {
         let columns = PANEL.min(outputs - panel * PANEL);
-        for (first, count) in blocks(rows, limit) {
-            tile(count, first, panel, &mut sums);
-            for (i, sums) in sums[..count].iter().enumerate() {
+        for (first, count) in blocks(rows, limit / lines) {
+            tile(count * lines, first * lines, panel, &mut sums);
+            for (i, sums) in sums[..count * lines].chunks_exact(lines).enumerate() {
                 finish(output, first + i, panel, columns, sums);
             }
         }
@@ -125,6 +127,7 @@ macro_rules! int8_level {
             run(
                 $limit,
                 codes.ranges.len(),
+                codes.bytes,
                 matrix.outputs,
                 output,
                 tile,
@@ -154,11 +157,12 @@ macro_rules! f32_level {
             run(
                 $limit,
                 x.len() / inputs,
+                1,
                 matrix.outputs,
                 output,
                 tile,
                 |output, row, panel, columns, sums| {
-                    output.write(row, panel, columns, sums, |sum, _| sum);
+                    output.write(row, panel, columns, &sums[0], |sum, _| sum);
                 },
             );
         }
@@ -176,12 +180,19 @@ fn finish_int8(
     row: usize,
     panel: usize,
     columns: usize,
-    sums: &[i32; PANEL],
+    sums: &[[i32; PANEL]],
 ) {
     let (step, least) = codes.ranges[row];
     let scales = &matrix.scales.as_chunks::<PANEL>().0[panel];
     let offsets = &matrix.offsets.as_chunks::<PANEL>().0[panel];
-    output.write(row, panel, columns, sums, |sum, i| sum as f32 * step * scales[i] + least * offsets[i]);
+    match sums {
+        [high, low] => output.write(row, panel, columns, high, |high, i| {
+            (high as f32 * 256.0 + low[i] as f32) * step * scales[i] + least * offsets[i]
+        }),
+        _ => output.write(row, panel, columns, &sums[0], |sum, i| {
+            sum as f32 * step * scales[i] + least * offsets[i]
+        }),
+    }
 }
 
 /// Multiplies rows of codes with a matrix.
@@ -204,9 +215,17 @@ pub(crate) fn product_int8(level: Level, codes: &Codes, matrix: &PackedInt8, mut
                 let panel = &matrix.panels[panel * matrix.steps * 4 * PANEL..][..matrix.steps * 4 * PANEL];
                 by_rows!(count, portable, tile_int8, codes_from, codes.stride, panel, sums);
             };
-            run(TILE_ROWS, rows, matrix.outputs, &mut output, tile, |output, row, panel, columns, sums| {
-                finish_int8(codes, matrix, output, row, panel, columns, sums);
-            });
+            run(
+                TILE_ROWS,
+                rows,
+                codes.bytes,
+                matrix.outputs,
+                &mut output,
+                tile,
+                |output, row, panel, columns, sums| {
+                    finish_int8(codes, matrix, output, row, panel, columns, sums);
+                },
+            );
         }
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a level exists only where the processor has its instructions.
@@ -236,11 +255,12 @@ pub(crate) fn product_f32(level: Level, x: &[f32], matrix: &PackedF32, mut outpu
             run(
                 TILE_ROWS,
                 x.len() / inputs,
+                1,
                 matrix.outputs,
                 &mut output,
                 tile,
                 |output, row, panel, columns, sums| {
-                    output.write(row, panel, columns, sums, |sum, _| sum);
+                    output.write(row, panel, columns, &sums[0], |sum, _| sum);
                 },
             );
         }
@@ -337,7 +357,10 @@ pub(crate) fn candidates_int8(
     out: &mut [f32],
 ) {
     assert!(rows.0 <= rows.1 && rows.1 <= codes.ranges.len(), "the rows are there");
-    assert!(codes.stride == table.stride && codes.codes.len() >= rows.1 * codes.stride, "widths are alike");
+    assert!(
+        codes.bytes == 1 && codes.stride == table.stride && codes.codes.len() >= rows.1 * codes.stride,
+        "widths are alike"
+    );
     assert!(candidates.iter().all(|&c| usize::from(c) < table.scales.len()), "the candidates are there");
     assert_eq!(table.rows.len(), table.scales.len() * table.stride, "the table is whole");
     assert!(out.len() >= (rows.1 - rows.0) * candidates.len(), "there is room");

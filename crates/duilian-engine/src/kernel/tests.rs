@@ -75,7 +75,7 @@ proptest! {
         let mut codes = Codes::default();
         let (mut found, mut first): (Vec<f32>, Option<Vec<f32>>) = (Vec::new(), None);
         for level in Level::available() {
-            quantise(level, &x, inputs, &mut codes);
+            quantise(level, &x, inputs, 1, &mut codes);
             // What the codes stand for, multiplied without any further rounding.
             let rounded: Vec<f32> = (0..rows * inputs).map(|i| {
                 let (step, least) = codes.ranges[i / inputs];
@@ -118,7 +118,7 @@ proptest! {
         let candidates = [3_u16, 89, 0, 17, 64, 3];
         let from = rows / 3;
         for level in Level::available() {
-            quantise(level, &x, width, &mut codes);
+            quantise(level, &x, width, 1, &mut codes);
             let mut all = vec![0.0; rows * OUTPUTS];
             product_int8(level, &codes, &packed, Output { values: &mut all, stride: OUTPUTS, store: Store::Set });
             let mut some = vec![0.0; (rows - from) * candidates.len()];
@@ -189,7 +189,7 @@ proptest! {
 fn equal_numbers_are_exact() {
     let mut codes = Codes::default();
     for level in Level::available() {
-        quantise(level, &[0.7; 5], 5, &mut codes);
+        quantise(level, &[0.7; 5], 5, 1, &mut codes);
         assert_eq!(codes.ranges[0], (0.0, 0.7));
         assert!(codes.codes.iter().all(|&code| code == 0));
     }

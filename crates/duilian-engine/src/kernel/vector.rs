@@ -1,8 +1,8 @@
 //! Loops over floats in lanes, written so that the compiler turns them into vector instructions of whatever level
 //! they are inlined into.
 
-use super::Codes;
 use super::lanes::Lanes;
+use super::{Codes, PANEL, Table8};
 
 const LANES: usize = 16;
 
@@ -55,18 +55,28 @@ pub(super) fn rms_norm<L: Lanes>(x: &[f32], gamma: &[f32], out: &mut [f32]) {
 
 /// Turns rows of this width into codes.
 #[inline(always)]
-pub(super) fn quantise<L: Lanes>(x: &[f32], width: usize, codes: &mut Codes) {
-    const ROUND: f32 = 8_388_608.0; // 2^23: adding it leaves the rounded number in the low byte
-    codes.resize(x.len() / width, width);
-    let lines = codes.codes.chunks_exact_mut(codes.stride);
+pub(super) fn quantise<L: Lanes>(x: &[f32], width: usize, bytes: usize, codes: &mut Codes) {
+    const ROUND: f32 = 8_388_608.0; // 2^23: adding it leaves the rounded number in the low bits
+    codes.resize(x.len() / width, width, bytes);
+    let most_code = if bytes == 1 { 255.0 } else { 65_535.0 };
+    let lines = codes.codes.chunks_exact_mut(codes.stride * bytes);
     for ((x, line), range) in x.chunks_exact(width).zip(lines).zip(&mut codes.ranges) {
         let (least, most) = L::range(x);
         let span = most - least;
-        let inverse = if span > 0.0 { 255.0 / span } else { 0.0 };
-        for (code, x) in line.iter_mut().zip(x) {
-            *code = ((x - least) * inverse + ROUND).to_bits() as u8;
+        let inverse = if span > 0.0 { most_code / span } else { 0.0 };
+        if bytes == 1 {
+            for (code, x) in line.iter_mut().zip(x) {
+                *code = ((x - least) * inverse + ROUND).to_bits() as u8;
+            }
+        } else {
+            let (high, low) = line.split_at_mut(codes.stride);
+            for ((high, low), x) in high.iter_mut().zip(low).zip(x) {
+                let code = ((x - least) * inverse + ROUND).to_bits();
+                *high = (code >> 8) as u8;
+                *low = code as u8;
+            }
         }
-        *range = (span / 255.0, least);
+        *range = (span / most_code, least);
     }
 }
 
@@ -166,6 +176,25 @@ pub(super) fn candidates_f32<L: Lanes>(
     for (x, out) in x.chunks_exact(width).zip(out.chunks_exact_mut(candidates.len().max(1))) {
         for (out, &candidate) in out.iter_mut().zip(candidates) {
             *out = L::dot(x, &table[usize::from(candidate) * width..][..width]);
+        }
+    }
+}
+
+/// Computes scores anew, without rounding `x`, that are at most `reach` below the best of their row: `x` is
+/// `[rows, width]` and `scores` `[rows, table]`.
+#[inline(always)]
+pub(super) fn refine<L: Lanes>(x: &[f32], width: usize, table: &Table8, reach: f32, scores: &mut [f32]) {
+    let size = table.scales.len();
+    for (x, scores) in x.chunks_exact(width).zip(scores.chunks_exact_mut(size)) {
+        let least = L::range(scores).1 - reach;
+        for (block, scores) in scores.chunks_mut(PANEL).enumerate() {
+            if L::range(scores).1 < least {
+                continue;
+            }
+            for (i, score) in scores.iter_mut().enumerate().filter(|(_, score)| **score >= least) {
+                let (bytes, scale) = table.row(block * PANEL + i);
+                *score = L::dot_bytes(x, bytes) * scale;
+            }
         }
     }
 }
