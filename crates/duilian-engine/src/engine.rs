@@ -6,7 +6,7 @@ use duilian_core::{Direction, TokenId};
 use duilian_decoder::{Source, StepModel};
 use duilian_weights::{ModelConfig, ModelWeights};
 
-use crate::kernel::{Level, Output, Store, attend, log_softmax, log_sum_exp, rms_norm, score_room};
+use crate::kernel::{Level, Output, Store, attend, rms_norm, score_room};
 use crate::network::{Block, Network, Precision};
 use crate::state::{EngineState, Scratch};
 use crate::{EngineError, Shortlist};
@@ -289,8 +289,8 @@ impl Engine {
         if self.shortlist.is_none() {
             let hidden = scratch.normed[..rows * d].chunks(SCORE_ROWS * d);
             for (hidden, log_probs) in hidden.zip(log_probs.chunks_mut(SCORE_ROWS * size)) {
-                self.network.embedding.scores(self.level, hidden, d, &mut scratch.codes, log_probs);
-                log_softmax(self.level, log_probs, size);
+                let codes = &mut scratch.codes;
+                self.network.embedding.log_probs(self.level, hidden, d, None, codes, log_probs);
             }
             return;
         }
@@ -307,12 +307,12 @@ impl Engine {
             }
             let scores = &mut scratch.scores[..same * list.len()];
             let hidden = &scratch.normed[row * d..][..same * d];
-            self.network.embedding.some_scores(self.level, hidden, d, list, &mut scratch.codes, scores);
+            let codes = &mut scratch.codes;
+            self.network.embedding.log_probs(self.level, hidden, d, Some(list), codes, scores);
             let lines = log_probs[row * size..].chunks_exact_mut(size);
             for (scores, line) in scores.chunks_exact(list.len()).zip(lines) {
-                let sum = log_sum_exp(self.level, scores);
                 for (&token, score) in list.iter().zip(scores) {
-                    line[usize::from(token)] = score - sum;
+                    line[usize::from(token)] = *score;
                 }
             }
             row += same;

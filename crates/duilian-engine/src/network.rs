@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::EngineError;
 use crate::kernel::{
-    Codes, Level, Output, PackedF32, PackedInt8, Store, Table8, candidates_f32, candidates_int8, product_f32,
-    product_int8, quantise, refine,
+    Codes, Level, Output, PackedF32, PackedInt8, Store, Table8, candidates_f32, candidates_int8, log_softmax,
+    product_f32, product_int8, quantise, refined_log_softmax,
 };
 
 /// In which numbers products are computed. All else is in single precision.
@@ -152,35 +152,40 @@ impl Embedding {
         }
     }
 
-    /// Scores of all tokens: `x` is `[rows, d]`, `out` is `[rows, vocabulary]`.
-    pub(crate) fn scores(&self, level: Level, x: &[f32], d: usize, codes: &mut Codes, out: &mut [f32]) {
-        let size = out.len() * d / x.len().max(1);
-        let output = Output { values: &mut *out, stride: size, store: Store::Set };
-        match self {
-            Self::F32 { packed, .. } => product_f32(level, x, packed, output),
-            Self::Int8 { rows, packed } => {
-                quantise(level, x, d, 1, codes);
-                product_int8(level, codes, packed, output);
-                refine(level, x, d, rows, REACH, out);
-            }
-        }
-    }
-
-    /// Scores of some tokens: `x` is `[rows, d]`, `out` at least `[rows, candidates]`.
-    pub(crate) fn some_scores(
+    /// Log-probabilities of all tokens, or of some among themselves: `x` is `[rows, d]`, `out` `[rows, tokens]`.
+    pub(crate) fn log_probs(
         &self,
         level: Level,
         x: &[f32],
         d: usize,
-        candidates: &[u16],
+        candidates: Option<&[u16]>,
         codes: &mut Codes,
         out: &mut [f32],
     ) {
+        let rows = x.len() / d;
+        let tokens = out.len() / rows.max(1);
         match self {
-            Self::F32 { rows, .. } => candidates_f32(level, x, d, rows, candidates, out),
-            Self::Int8 { rows, .. } => {
+            Self::F32 { rows: table, packed } => {
+                match candidates {
+                    Some(list) => candidates_f32(level, x, d, table, list, out),
+                    None => {
+                        let output = Output { values: &mut *out, stride: tokens, store: Store::Set };
+                        product_f32(level, x, packed, output);
+                    }
+                }
+                log_softmax(level, out, tokens);
+            }
+            Self::Int8 { rows: table, packed } => {
+                // One byte a number will do for finding the best ones.
                 quantise(level, x, d, 1, codes);
-                candidates_int8(level, codes, (0, x.len() / d), rows, candidates, out);
+                match candidates {
+                    Some(list) => candidates_int8(level, codes, (0, rows), table, list, out),
+                    None => {
+                        let output = Output { values: &mut *out, stride: tokens, store: Store::Set };
+                        product_int8(level, codes, packed, output);
+                    }
+                }
+                refined_log_softmax(level, x, d, table, candidates, REACH, out);
             }
         }
     }

@@ -94,38 +94,22 @@ pub(super) unsafe fn tile_f32<const ROWS: usize>(
     }
 }
 
-/// As [`super::portable::dot_int8`] for `ROWS` rows of codes, which lie `stride` apart, and one row of a table, both
-/// of `blocks` times 64 bytes.
-///
-/// # Safety
-/// `codes` must be valid for reads of `64 · blocks` bytes at each of `ROWS` places `stride` apart, and `bytes` of
-/// `64 · blocks` bytes.
+/// As [`super::portable::dot_int8`], both being a multiple of 16 bytes.
 #[target_feature(enable = "avx2,fma")]
 #[inline]
-pub(super) unsafe fn dot_int8<const ROWS: usize>(
-    codes: *const u8,
-    stride: usize,
-    bytes: *const i8,
-    blocks: usize,
-) -> [i32; ROWS] {
-    let mut sums = [_mm256_setzero_si256(); ROWS];
-    for sixteen in 0..4 * blocks {
-        // SAFETY: both have 64 bytes for each block; the caller vouches for it.
-        unsafe {
-            let weights = _mm256_cvtepi8_epi16(_mm_loadu_si128(bytes.add(16 * sixteen).cast()));
-            for (row, sum) in sums.iter_mut().enumerate() {
-                let codes = _mm_loadu_si128(codes.add(row * stride + 16 * sixteen).cast());
-                let codes = _mm256_cvtepu8_epi16(codes);
-                *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(codes, weights));
-            }
-        }
+pub(super) fn dot_int8(codes: &[u8], bytes: &[i8]) -> i32 {
+    let mut sum = _mm256_setzero_si256();
+    for (codes, bytes) in codes.as_chunks::<16>().0.iter().zip(bytes.as_chunks::<16>().0) {
+        // SAFETY: there are sixteen bytes each.
+        let (codes, bytes) =
+            unsafe { (_mm_loadu_si128(codes.as_ptr().cast()), _mm_loadu_si128(bytes.as_ptr().cast())) };
+        let products = _mm256_madd_epi16(_mm256_cvtepu8_epi16(codes), _mm256_cvtepi8_epi16(bytes));
+        sum = _mm256_add_epi32(sum, products);
     }
-    sums.map(|sum| {
-        let mut lanes = [0_i32; 8];
-        // SAFETY: there are eight numbers.
-        unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), sum) };
-        lanes.iter().sum()
-    })
+    let mut lanes = [0_i32; 8];
+    // SAFETY: there are eight numbers.
+    unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), sum) };
+    lanes.iter().sum()
 }
 
 #[target_feature(enable = "avx2,fma")]

@@ -3,9 +3,10 @@
 use std::arch::x86_64::{
     __m512, __m512i, _mm_loadu_si128, _mm512_add_epi32, _mm512_add_ps, _mm512_cvtepi8_epi32,
     _mm512_cvtepi32_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_loadu_si512,
-    _mm512_mask_loadu_ps, _mm512_max_ps, _mm512_min_ps, _mm512_reduce_add_epi32, _mm512_reduce_add_ps,
-    _mm512_reduce_max_ps, _mm512_reduce_min_ps, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps,
-    _mm512_setzero_si512, _mm512_storeu_ps, _mm512_storeu_si512,
+    _mm512_mask_loadu_ps, _mm512_max_ps, _mm512_min_ps, _mm512_reduce_add_ps, _mm512_reduce_max_ps,
+    _mm512_reduce_min_ps, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps, _mm512_setzero_si512,
+    _mm512_shuffle_i32x4, _mm512_storeu_ps, _mm512_storeu_si512, _mm512_unpackhi_epi32,
+    _mm512_unpackhi_epi64, _mm512_unpacklo_epi32, _mm512_unpacklo_epi64,
 };
 
 use super::{PANEL, Tile};
@@ -83,34 +84,57 @@ pub(super) unsafe fn tile_f32<const ROWS: usize>(
     }
 }
 
-/// As [`super::portable::dot_int8`] for `ROWS` rows of codes, which lie `stride` apart, and one row of a table, both
-/// of `blocks` times 64 bytes.
+/// Sums of `ROWS` rows of codes, which lie `stride` apart, and `SOME` rows of a table, all of `blocks` times 64 bytes;
+/// sixteen in all, row by row of the codes.
 ///
 /// # Safety
-/// `codes` must be valid for reads of `64 · blocks` bytes at each of `ROWS` places `stride` apart, and `bytes` of
-/// `64 · blocks` bytes.
+/// `codes` must be valid for reads of `64 · blocks` bytes at each of `ROWS` places `stride` apart, and each of `table`
+/// of `64 · blocks` bytes.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 #[inline]
-pub(super) unsafe fn dot_int8<const ROWS: usize>(
+pub(super) unsafe fn tile_candidates<const ROWS: usize, const SOME: usize>(
     codes: *const u8,
     stride: usize,
-    bytes: *const i8,
+    table: [*const i8; SOME],
     blocks: usize,
-) -> [i32; ROWS] {
-    let mut even = [_mm512_setzero_si512(); ROWS];
-    let mut odd = [_mm512_setzero_si512(); ROWS];
+) -> [i32; 16] {
+    const { assert!(ROWS * SOME == 16) };
+    let mut sums = [_mm512_setzero_si512(); 16];
     for block in 0..blocks {
-        // SAFETY: both have 64 bytes for each block; the caller vouches for it.
+        // SAFETY: all have 64 bytes for each block; the caller vouches for it.
         unsafe {
-            let weights = _mm512_loadu_si512(bytes.add(64 * block).cast());
-            let sums = if block % 2 == 0 { &mut even } else { &mut odd };
-            for (row, sum) in sums.iter_mut().enumerate() {
+            let weights: [__m512i; SOME] =
+                std::array::from_fn(|i| _mm512_loadu_si512(table[i].add(64 * block).cast()));
+            for row in 0..ROWS {
                 let codes = _mm512_loadu_si512(codes.add(row * stride + 64 * block).cast());
-                *sum = _mm512_dpbusd_epi32(*sum, codes, weights);
+                for i in 0..SOME {
+                    sums[row * SOME + i] = _mm512_dpbusd_epi32(sums[row * SOME + i], codes, weights[i]);
+                }
             }
         }
     }
-    std::array::from_fn(|row| _mm512_reduce_add_epi32(_mm512_add_epi32(even[row], odd[row])))
+    // Sixteen sums of sixteen lanes each, by adding halves of two at a time: 8 vectors, then 4, 2, 1.
+    let eight: [__m512i; 8] = std::array::from_fn(|i| {
+        let (a, b) = (sums[2 * i], sums[2 * i + 1]);
+        _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b))
+    });
+    let four: [__m512i; 4] = std::array::from_fn(|i| {
+        let (a, b) = (eight[2 * i], eight[2 * i + 1]);
+        _mm512_add_epi32(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b))
+    });
+    // Each lane of 128 bits has four sums in order, of a quarter of the numbers each.
+    let two: [__m512i; 2] = std::array::from_fn(|i| {
+        let (a, b) = (four[2 * i], four[2 * i + 1]);
+        let even = _mm512_shuffle_i32x4::<0b10_00_10_00>(a, b);
+        let odd = _mm512_shuffle_i32x4::<0b11_01_11_01>(a, b);
+        _mm512_add_epi32(even, odd)
+    });
+    let even = _mm512_shuffle_i32x4::<0b10_00_10_00>(two[0], two[1]);
+    let odd = _mm512_shuffle_i32x4::<0b11_01_11_01>(two[0], two[1]);
+    let mut out = [0; 16];
+    // SAFETY: there are sixteen numbers.
+    unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), _mm512_add_epi32(even, odd)) };
+    out
 }
 
 /// Sixteen numbers.

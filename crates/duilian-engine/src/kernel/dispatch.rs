@@ -43,12 +43,12 @@ dispatch! {
     fn attend(
         query: &[f32], memory: &[f32], offsets: &[usize], heads: usize, scores: &mut [f32], out: &mut [f32]
     );
-    /// The best scores anew.
-    fn refine(x: &[f32], width: usize, table: &Table8, reach: f32, scores: &mut [f32]);
     /// Rows times some rows of a table.
     fn candidates_f32(x: &[f32], width: usize, table: &[f32], candidates: &[u16], out: &mut [f32]);
     /// Scores to log-probabilities.
     fn log_softmax(rows: &mut [f32], width: usize);
-    /// The logarithm of the sum of exponentials of a row.
-    fn log_sum_exp(row: &[f32]) -> f32;
+    /// Scores to log-probabilities, the best scores computed anew.
+    fn refined_log_softmax(
+        x: &[f32], width: usize, table: &Table8, candidates: Option<&[u16]>, reach: f32, scores: &mut [f32]
+    );
 }

@@ -24,7 +24,7 @@ mod portable;
 mod product;
 mod vector;
 
-pub(crate) use dispatch::{attend, candidates_f32, log_softmax, log_sum_exp, quantise, refine, rms_norm};
+pub(crate) use dispatch::{attend, candidates_f32, log_softmax, quantise, refined_log_softmax, rms_norm};
 pub use level::Level;
 pub(crate) use pack::{Codes, PackedF32, PackedInt8, Table8};
 pub(crate) use product::{Output, Store, candidates_int8, product_f32, product_int8};

@@ -273,53 +273,11 @@ pub(crate) fn product_f32(level: Level, x: &[f32], matrix: &PackedF32, mut outpu
     }
 }
 
-macro_rules! candidates_level {
-    ($name:ident, $features:literal, $module:ident) => {
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = $features)]
-        fn $name(codes: &Codes, rows: (usize, usize), table: &Table8, candidates: &[u16], out: &mut [f32]) {
-            let dots = |first: usize, count: usize, candidate: usize, sums: &mut [i32; TILE_ROWS]| {
-                let codes_from = codes.codes[first * codes.stride..].as_ptr();
-                let bytes = table.rows[candidate * table.stride..].as_ptr();
-                let blocks = table.stride / super::STRIDE;
-                // SAFETY: `candidates_int8` has checked that all rows of codes and of the table are there.
-                unsafe {
-                    match count {
-                        1 => sums[..1].copy_from_slice(&$module::dot_int8::<1>(
-                            codes_from,
-                            codes.stride,
-                            bytes,
-                            blocks,
-                        )),
-                        2 => sums[..2].copy_from_slice(&$module::dot_int8::<2>(
-                            codes_from,
-                            codes.stride,
-                            bytes,
-                            blocks,
-                        )),
-                        3 => sums[..3].copy_from_slice(&$module::dot_int8::<3>(
-                            codes_from,
-                            codes.stride,
-                            bytes,
-                            blocks,
-                        )),
-                        _ => sums[..4].copy_from_slice(&$module::dot_int8::<4>(
-                            codes_from,
-                            codes.stride,
-                            bytes,
-                            blocks,
-                        )),
-                    }
-                }
-            };
-            run_candidates(codes, rows, table, candidates, out, dots);
-        }
-    };
-}
-candidates_level!(candidates_avx2, "avx2,fma", avx2);
-candidates_level!(candidates_avx512, "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni", avx512);
+/// Sums of a tile of rows of codes and rows of a table: up to sixteen, row by row of the codes.
+type Sums = [i32; 16];
 
-/// Multiplies up to four rows at a time with some rows of a table; `out` is `[rows, candidates]`.
+/// Multiplies four, two or one rows at a time with as many rows of a table as make sixteen sums; `out` is
+/// `[rows, candidates]`. `tile` gets the first row of codes, their number, and the rows of the table.
 #[inline(always)]
 fn run_candidates(
     codes: &Codes,
@@ -327,20 +285,83 @@ fn run_candidates(
     table: &Table8,
     candidates: &[u16],
     out: &mut [f32],
-    dots: impl Fn(usize, usize, usize, &mut [i32; TILE_ROWS]),
+    tile: impl Fn(usize, usize, &[u16], &mut Sums),
 ) {
-    let mut sums = [0; TILE_ROWS];
-    for (first, count) in blocks(to - from, 4) {
-        for (place, &candidate) in candidates.iter().enumerate() {
-            let candidate = usize::from(candidate);
-            dots(from + first, count, candidate, &mut sums);
-            for (i, &sum) in sums[..count].iter().enumerate() {
-                let (step, least) = codes.ranges[from + first + i];
-                out[(first + i) * candidates.len() + place] =
-                    sum as f32 * step * table.scales[candidate] + least * table.offsets[candidate];
+    let mut sums = [0; 16];
+    let mut row = from;
+    while row < to {
+        let count = match to - row {
+            1 => 1,
+            2 | 3 => 2,
+            _ => 4,
+        };
+        for (part, some) in candidates.chunks(16 / count).enumerate() {
+            tile(row, count, some, &mut sums);
+            for (i, sums) in sums.chunks_exact(16 / count).enumerate() {
+                let (step, least) = codes.ranges[row + i];
+                let place = (row + i - from) * candidates.len() + part * (16 / count);
+                for ((out, &candidate), &sum) in out[place..].iter_mut().zip(some).zip(sums) {
+                    let candidate = usize::from(candidate);
+                    *out = sum as f32 * step * table.scales[candidate] + least * table.offsets[candidate];
+                }
             }
         }
+        row += count;
     }
+}
+
+/// A tile sum by sum.
+#[inline(always)]
+fn tile_by_dots(
+    codes: &Codes,
+    table: &Table8,
+    (first, count): (usize, usize),
+    some: &[u16],
+    sums: &mut Sums,
+    dot: impl Fn(&[u8], &[i8]) -> i32,
+) {
+    for (i, sums) in sums.chunks_exact_mut(16 / count).enumerate() {
+        let line = &codes.codes[(first + i) * codes.stride..][..codes.stride];
+        for (sum, &candidate) in sums.iter_mut().zip(some) {
+            *sum = dot(line, &table.rows[usize::from(candidate) * table.stride..][..table.stride]);
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn candidates_avx2(codes: &Codes, rows: (usize, usize), table: &Table8, candidates: &[u16], out: &mut [f32]) {
+    run_candidates(codes, rows, table, candidates, out, |first, count, some, sums| {
+        tile_by_dots(codes, table, (first, count), some, sums, |a, b| avx2::dot_int8(a, b));
+    });
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+fn candidates_avx512(
+    codes: &Codes,
+    rows: (usize, usize),
+    table: &Table8,
+    candidates: &[u16],
+    out: &mut [f32],
+) {
+    run_candidates(codes, rows, table, candidates, out, |first, count, some, sums| {
+        let codes_from = codes.codes[first * codes.stride..].as_ptr();
+        // What is missing to a whole tile is computed for the first one again, and not read.
+        let bytes = |i: usize| {
+            let candidate = some.get(i).or(some.first()).map_or(0, |&c| usize::from(c));
+            table.rows[candidate * table.stride..].as_ptr()
+        };
+        let (stride, blocks) = (codes.stride, table.stride / super::STRIDE);
+        // SAFETY: `candidates_int8` has checked that all rows of codes and of the table are there.
+        *sums = unsafe {
+            match count {
+                1 => avx512::tile_candidates::<1, 16>(codes_from, stride, std::array::from_fn(bytes), blocks),
+                2 => avx512::tile_candidates::<2, 8>(codes_from, stride, std::array::from_fn(bytes), blocks),
+                _ => avx512::tile_candidates::<4, 4>(codes_from, stride, std::array::from_fn(bytes), blocks),
+            }
+        };
+    });
 }
 
 /// Multiplies the rows of codes from the first of `rows` up to the second with some rows of a table: `out` is
@@ -366,14 +387,9 @@ pub(crate) fn candidates_int8(
     assert!(out.len() >= (rows.1 - rows.0) * candidates.len(), "there is room");
     match level.kind() {
         Kind::Portable => {
-            let dots = |first: usize, count: usize, candidate: usize, sums: &mut [i32; TILE_ROWS]| {
-                let bytes = &table.rows[candidate * table.stride..][..table.stride];
-                let lines = codes.codes[first * codes.stride..].chunks_exact(codes.stride);
-                for (sum, line) in sums[..count].iter_mut().zip(lines) {
-                    *sum = portable::dot_int8(line, bytes);
-                }
-            };
-            run_candidates(codes, rows, table, candidates, out, dots);
+            run_candidates(codes, rows, table, candidates, out, |first, count, some, sums| {
+                tile_by_dots(codes, table, (first, count), some, sums, portable::dot_int8);
+            });
         }
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a level exists only where the processor has its instructions.

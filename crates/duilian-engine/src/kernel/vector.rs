@@ -140,10 +140,9 @@ pub(super) fn attend<L: Lanes>(
     }
 }
 
-/// The logarithm of the sum of exponentials.
+/// The logarithm of the sum of exponentials of numbers that are not much above `most`.
 #[inline(always)]
-pub(super) fn log_sum_exp<L: Lanes>(row: &[f32]) -> f32 {
-    let most = L::range(row).1;
+fn log_sum_exp(row: &[f32], most: f32) -> f32 {
     let (chunks, rest) = row.as_chunks::<LANES>();
     let mut lanes = [0.0; LANES];
     for chunk in chunks {
@@ -159,8 +158,40 @@ pub(super) fn log_sum_exp<L: Lanes>(row: &[f32]) -> f32 {
 #[inline(always)]
 pub(super) fn log_softmax<L: Lanes>(rows: &mut [f32], width: usize) {
     for row in rows.chunks_exact_mut(width) {
-        let sum = log_sum_exp::<L>(row);
+        let sum = log_sum_exp(row, L::range(row).1);
         row.iter_mut().for_each(|v| *v -= sum);
+    }
+}
+
+/// As [`log_softmax`] after computing scores anew, without rounding `x`, that are at most `reach` below the best of
+/// their row: `x` is `[rows, width]` and `scores` `[rows, tokens]`. Tokens are those of `candidates`, or all of the
+/// table if that is `None`.
+#[inline(always)]
+pub(super) fn refined_log_softmax<L: Lanes>(
+    x: &[f32],
+    width: usize,
+    table: &Table8,
+    candidates: Option<&[u16]>,
+    reach: f32,
+    scores: &mut [f32],
+) {
+    let tokens = candidates.map_or(table.scales.len(), <[u16]>::len);
+    for (x, scores) in x.chunks_exact(width).zip(scores.chunks_exact_mut(tokens)) {
+        let mut most = L::range(scores).1;
+        let least = most - reach;
+        for (block, scores) in scores.chunks_mut(PANEL).enumerate() {
+            if L::range(scores).1 < least {
+                continue;
+            }
+            for (i, score) in scores.iter_mut().enumerate().filter(|(_, score)| **score >= least) {
+                let token = block * PANEL + i;
+                let (bytes, scale) = table.row(candidates.map_or(token, |list| usize::from(list[token])));
+                *score = L::dot_bytes(x, bytes) * scale;
+                most = if *score > most { *score } else { most };
+            }
+        }
+        let sum = log_sum_exp(scores, most);
+        scores.iter_mut().for_each(|v| *v -= sum);
     }
 }
 
@@ -176,25 +207,6 @@ pub(super) fn candidates_f32<L: Lanes>(
     for (x, out) in x.chunks_exact(width).zip(out.chunks_exact_mut(candidates.len().max(1))) {
         for (out, &candidate) in out.iter_mut().zip(candidates) {
             *out = L::dot(x, &table[usize::from(candidate) * width..][..width]);
-        }
-    }
-}
-
-/// Computes scores anew, without rounding `x`, that are at most `reach` below the best of their row: `x` is
-/// `[rows, width]` and `scores` `[rows, table]`.
-#[inline(always)]
-pub(super) fn refine<L: Lanes>(x: &[f32], width: usize, table: &Table8, reach: f32, scores: &mut [f32]) {
-    let size = table.scales.len();
-    for (x, scores) in x.chunks_exact(width).zip(scores.chunks_exact_mut(size)) {
-        let least = L::range(scores).1 - reach;
-        for (block, scores) in scores.chunks_mut(PANEL).enumerate() {
-            if L::range(scores).1 < least {
-                continue;
-            }
-            for (i, score) in scores.iter_mut().enumerate().filter(|(_, score)| **score >= least) {
-                let (bytes, scale) = table.row(block * PANEL + i);
-                *score = L::dot_bytes(x, bytes) * scale;
-            }
         }
     }
 }
