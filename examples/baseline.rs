@@ -57,7 +57,13 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut rows = read_pairs(&arguments.pairs)?;
     rows.truncate(arguments.limit);
     let columns = [aligned(&arguments.aligned, &rows)?, seq2seq(&arguments.seq2seq, &rows)?];
-    println!("| {} pairs of {} | {} | {} |", rows.len(), arguments.pairs.display(), columns[0].name, columns[1].name);
+    println!(
+        "| {} pairs of {} | {} | {} |",
+        rows.len(),
+        arguments.pairs.display(),
+        columns[0].name,
+        columns[1].name
+    );
     println!("|---|---|---|");
     row("weights", &columns, |c| format!("{:.2} M", c.parameters as f64 / 1e6));
     for (i, direction) in ["forward", "reverse"].into_iter().enumerate() {

@@ -1,7 +1,6 @@
 //! Threads across lines.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use duilian_decoder::{Answer, DecodeError, Decoder, Question, StepModel};
@@ -28,19 +27,24 @@ pub fn answer_parallel<M: StepModel + Sync>(
     // Long lines first: a thread that ends early has short ones left to take.
     let batches: Vec<&[usize]> = by_length.values().rev().flat_map(|group| group.chunks(largest)).collect();
     let next = AtomicUsize::new(0);
-    let results = Mutex::new(vec![None; questions.len()]);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some(batch) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let own: Vec<Question> = batch.iter().map(|&i| questions[i].clone()).collect();
+            done.extend(batch.iter().copied().zip(decoder.answer_batch(model, &own)));
+        }
+        done
+    };
+    let mut results: Vec<_> = questions.iter().map(|_| Ok(Vec::new())).collect();
     std::thread::scope(|scope| {
-        for _ in 0..threads.min(batches.len()) {
-            scope.spawn(|| {
-                while let Some(batch) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let own: Vec<Question> = batch.iter().map(|&i| questions[i].clone()).collect();
-                    let answers = decoder.answer_batch(model, &own);
-                    let mut results = results.lock().expect("no thread panics while it holds the lock");
-                    batch.iter().zip(answers).for_each(|(&i, answer)| results[i] = Some(answer));
-                }
-            });
+        let workers: Vec<_> = (0..threads.min(batches.len())).map(|_| scope.spawn(work)).collect();
+        for worker in workers {
+            match worker.join() {
+                Ok(done) => done.into_iter().for_each(|(i, result)| results[i] = result),
+                // A model that panics does so on the caller's thread too.
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
         }
     });
-    let results = results.into_inner().expect("no thread panics while it holds the lock");
-    results.into_iter().map(|result| result.expect("every question is in a batch")).collect()
+    results
 }

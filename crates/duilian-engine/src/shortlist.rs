@@ -188,10 +188,8 @@ impl Shortlist {
             let (tokens, after) = rest.split_at_checked(2 * count).ok_or_else(cut)?;
             *rest = after;
             let tokens: Vec<u16> = tokens.as_chunks::<2>().0.iter().map(|&b| u16::from_le_bytes(b)).collect();
-            match tokens.iter().all(|&token| usize::from(token) < size) {
-                true => Ok(tokens),
-                false => Err(broken("it has a token outside its vocabulary")),
-            }
+            let known = tokens.iter().all(|&token| usize::from(token) < size);
+            if known { Ok(tokens) } else { Err(broken("it has a token outside its vocabulary")) }
         };
         let common = list(&mut rest)?;
         let mut lists = Candidates::default();

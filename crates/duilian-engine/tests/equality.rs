@@ -27,6 +27,7 @@ struct Pretrained {
     burn: Burn,
     f32: Engine,
     int8: Engine,
+    fast: Engine,
 }
 
 static PRETRAINED: LazyLock<Pretrained> = LazyLock::new(|| {
@@ -37,9 +38,16 @@ static PRETRAINED: LazyLock<Pretrained> = LazyLock::new(|| {
         burn: Burn::from_weights(weights.clone(), Default::default()).expect("fits"),
         f32: engine(Precision::F32),
         int8: engine(Precision::Int8),
+        fast: engine(Precision::Int8Fast),
         weights,
     }
 });
+
+/// Every `step`th pair of the corpus that is written for this project.
+fn pairs(step: usize) -> Vec<(Line, Line)> {
+    let lines = |a: duilian_corpus::Authored| (a.couplet.upper().clone(), a.couplet.lower().clone());
+    duilian_corpus::authored().step_by(step).map(lines).collect()
+}
 
 impl Pretrained {
     fn decoder(&self, options: DecodeOptions) -> Decoder {
@@ -47,19 +55,13 @@ impl Pretrained {
         Decoder::new(lexicon, options).expect("valid options")
     }
 
-    /// Every `step`th pair of the corpus that is written for this project.
-    fn pairs(&self, step: usize) -> Vec<(Line, Line)> {
-        let lines = |a: duilian_corpus::Authored| (a.couplet.upper().clone(), a.couplet.lower().clone());
-        duilian_corpus::authored().step_by(step).map(lines).collect()
-    }
-
     fn questions(&self, step: usize) -> Vec<Question> {
-        self.pairs(step).into_iter().map(|(upper, _)| Question::new(upper, Direction::UpperToLower)).collect()
+        pairs(step).into_iter().map(|(upper, _)| Question::new(upper, Direction::UpperToLower)).collect()
     }
 
     fn tokens(&self, step: usize) -> Vec<(Vec<TokenId>, Vec<TokenId>)> {
         let encode = |line: &Line| self.tokenizer.encode(line);
-        self.pairs(step).iter().map(|(upper, lower)| (encode(upper), encode(lower))).collect()
+        pairs(step).iter().map(|(upper, lower)| (encode(upper), encode(lower))).collect()
     }
 }
 
@@ -83,7 +85,7 @@ fn difference<A: StepModel, B: StepModel>(one: &A, other: &B, sources: &[Source]
         worst = p.iter().zip(&q).map(|(p, q)| (p - q).abs()).fold(worst, f32::max);
         let pick = |i: usize| choices[(place * 7 + i) % choices.len()];
         // As a beam does: rows are copied, dropped and crossed.
-        let next: Vec<usize> = (0..1 + pick(0) % 5).map(|i| pick(i + 1) % rows).collect();
+        let next: Vec<usize> = (0..=pick(0) % 5).map(|i| pick(i + 1) % rows).collect();
         one.select(&mut a, &next).expect("selects");
         other.select(&mut b, &next).expect("selects");
         rows = next.len();
@@ -129,6 +131,10 @@ proptest! {
             prop_assert!(worst < 1e-4, "{level:?}: {worst}");
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(8) })]
 
     #[test]
     fn trained_weights_are_the_same_on_both(
@@ -144,11 +150,13 @@ proptest! {
         sources in sources(8_076),
         choices in prop::collection::vec(0_usize..1_000_000, 30),
     ) {
-        // Products are exact; what is left is the order of sums in norms and attention.
-        for level in Level::available() {
-            let other = PRETRAINED.int8.clone().with_level(level);
-            let worst = difference(&PRETRAINED.int8, &other, &sources, &choices);
-            prop_assert!(worst < 0.3, "{level:?}: {worst}");
+        // Products are exact; what is left is the order of sums in norms and attention, and where it turns a number
+        // to the next one of 255.
+        for (engine, allowed) in [(&PRETRAINED.int8, 0.25), (&PRETRAINED.fast, 0.5)] {
+            for level in Level::available() {
+                let worst = difference(engine, &engine.clone().with_level(level), &sources, &choices);
+                prop_assert!(worst < allowed, "{level:?}: {worst}");
+            }
         }
     }
 }
@@ -213,11 +221,13 @@ fn compare(reference: &impl StepModel, other: &impl StepModel, step: usize) -> (
 fn eight_bits_answer_alike() {
     let all = &*PRETRAINED;
     let (same, worse) = compare(&all.f32, &all.int8, 12);
-    assert!(same >= 0.9 && worse < 0.01, "{same} {worse}");
-    // Other levels round sums otherwise, but answer as well.
+    assert!(same >= 0.97 && worse < 0.01, "{same} {worse}");
+    let (same, worse) = compare(&all.f32, &all.fast, 12);
+    assert!(same >= 0.8 && worse < 0.01, "fast: {same} {worse}");
+    // Other levels add up in another order, but answer alike.
     let portable = all.int8.clone().with_level(Level::PORTABLE);
     let (same, worse) = compare(&all.int8, &portable, 60);
-    assert!(same >= 0.9 && worse.abs() < 0.01, "{same} {worse}");
+    assert!(same >= 0.97 && worse.abs() < 0.01, "portable: {same} {worse}");
 }
 
 #[test]
@@ -247,7 +257,7 @@ fn a_shortlist_changes_little_and_keeps_the_rest_possible() {
     let list = shortlist(&ShortlistConfig { per_character: 200, common: 1_500 });
     let short = all.int8.clone().with_shortlist(list.clone()).expect("fits");
     let (same, _) = compare(&all.int8, &short, 40);
-    assert!(same >= 0.5, "{same}");
+    assert!(same >= 0.6, "{same}");
     // In single precision the same candidates are scored.
     let exact = all.f32.clone().with_shortlist(list).expect("fits");
     let source = Source {
@@ -261,7 +271,7 @@ fn a_shortlist_changes_little_and_keeps_the_rest_possible() {
         engine.step(&mut state, &[], &mut log_probs).expect("steps");
         log_probs
     };
-    let (all_tokens, some) = (scored(&all.f32), scored(&exact));
+    let (whole, some) = (scored(&all.f32), scored(&exact));
     let kept: Vec<usize> = (0..some.len()).filter(|&i| some[i] > -30.0).collect();
     assert!(
         kept.contains(&8_000) && kept.contains(&20) && kept.len() < 2_000,
@@ -269,8 +279,8 @@ fn a_shortlist_changes_little_and_keeps_the_rest_possible() {
     );
     let sum: f32 = some.iter().filter(|p| **p > -30.0).map(|p| p.exp()).sum();
     assert!((sum - 1.0).abs() < 1e-4, "{sum}");
-    let shift = some[8_000] - all_tokens[8_000];
-    assert!(kept.iter().all(|&i| (some[i] - all_tokens[i] - shift).abs() < 1e-3), "the same but for the sum");
+    let shift = some[8_000] - whole[8_000];
+    assert!(kept.iter().all(|&i| (some[i] - whole[i] - shift).abs() < 1e-3), "the same but for the sum");
     // An empty shortlist leaves almost nothing, and every rule is kept all the same.
     let none = ShortlistBuilder::new(all.tokenizer.size()).finish(&ShortlistConfig::default());
     let blind = all.int8.clone().with_shortlist(none).expect("fits");
@@ -341,7 +351,7 @@ fn any_stored_precision_will_do() {
     for format in [WeightFormat::Int8, WeightFormat::F16, WeightFormat::F32] {
         let bytes = weights.to_bytes(format).expect("writes");
         let read = ModelWeights::from_bytes(&bytes, "memory").expect("reads");
-        for precision in [Precision::F32, Precision::Int8] {
+        for precision in [Precision::F32, Precision::Int8, Precision::Int8Fast] {
             let engine = Engine::from_weights(&read, precision).expect("fits");
             let worst = difference(&exact, &engine, std::slice::from_ref(&source), &[0, 1, 2]);
             assert!(worst < 0.1, "{format:?} {precision:?}: {worst}");

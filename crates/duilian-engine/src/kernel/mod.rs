@@ -11,6 +11,10 @@
 //! is summed up in the same order whatever the number of rows, and 8-bit sums are exact on every level: neither a
 //! line's batch nor the processor changes an 8-bit answer.
 #![allow(unsafe_code)]
+// What is written once for all levels must be compiled anew for the instructions of each.
+#![allow(clippy::inline_always)]
+// Loads of vectors need no alignment.
+#![allow(clippy::cast_ptr_alignment)]
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

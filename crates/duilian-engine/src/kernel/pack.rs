@@ -131,7 +131,7 @@ impl Table8 {
 pub(crate) struct Codes {
     /// Bytes from one row to the next, a multiple of [`STRIDE`]; the rest of a row is zero.
     pub(super) stride: usize,
-    pub(super) codes: Vec<u8>,
+    pub(super) numbers: Vec<u8>,
     /// Bytes of a number.
     pub(super) bytes: usize,
     /// Step and least value of each row.
@@ -144,10 +144,10 @@ impl Codes {
         let stride = width.next_multiple_of(STRIDE);
         if self.stride != stride {
             self.stride = stride;
-            self.codes.clear();
+            self.numbers.clear();
         }
         self.bytes = bytes;
-        self.codes.resize(rows * bytes * stride, 0);
+        self.numbers.resize(rows * bytes * stride, 0);
         self.ranges.resize(rows, (0.0, 0.0));
     }
 }

@@ -116,7 +116,7 @@ macro_rules! int8_level {
         #[target_feature(enable = $features)]
         fn $name(codes: &Codes, matrix: &PackedInt8, output: &mut Output<'_>) {
             let tile = |count: usize, first: usize, panel: usize, sums: &mut Tile<i32>| {
-                let codes_from = codes.codes[first * codes.stride..].as_ptr();
+                let codes_from = codes.numbers[first * codes.stride..].as_ptr();
                 let panel_from = matrix.panels[panel * matrix.steps * 4 * PANEL..].as_ptr();
                 // SAFETY: `product_int8` has checked that all rows of codes and all panels are there, and `blocks`
                 // gives at most as many rows as there are.
@@ -203,7 +203,7 @@ pub(crate) fn product_int8(level: Level, codes: &Codes, matrix: &PackedInt8, mut
     let rows = codes.ranges.len();
     let panels = matrix.outputs.div_ceil(PANEL);
     assert!(
-        codes.stride >= 4 * matrix.steps && codes.codes.len() >= rows * codes.stride,
+        codes.stride >= 4 * matrix.steps && codes.numbers.len() >= rows * codes.stride,
         "rows are wide enough"
     );
     assert_eq!(matrix.panels.len(), panels * matrix.steps * 4 * PANEL, "panels are whole");
@@ -211,7 +211,7 @@ pub(crate) fn product_int8(level: Level, codes: &Codes, matrix: &PackedInt8, mut
     match level.kind() {
         Kind::Portable => {
             let tile = |count: usize, first: usize, panel: usize, sums: &mut Tile<i32>| {
-                let codes_from = &codes.codes[first * codes.stride..];
+                let codes_from = &codes.numbers[first * codes.stride..];
                 let panel = &matrix.panels[panel * matrix.steps * 4 * PANEL..][..matrix.steps * 4 * PANEL];
                 by_rows!(count, portable, tile_int8, codes_from, codes.stride, panel, sums);
             };
@@ -321,7 +321,7 @@ fn tile_by_dots(
     dot: impl Fn(&[u8], &[i8]) -> i32,
 ) {
     for (i, sums) in sums.chunks_exact_mut(16 / count).enumerate() {
-        let line = &codes.codes[(first + i) * codes.stride..][..codes.stride];
+        let line = &codes.numbers[(first + i) * codes.stride..][..codes.stride];
         for (sum, &candidate) in sums.iter_mut().zip(some) {
             *sum = dot(line, &table.rows[usize::from(candidate) * table.stride..][..table.stride]);
         }
@@ -346,7 +346,7 @@ fn candidates_avx512(
     out: &mut [f32],
 ) {
     run_candidates(codes, rows, table, candidates, out, |first, count, some, sums| {
-        let codes_from = codes.codes[first * codes.stride..].as_ptr();
+        let codes_from = codes.numbers[first * codes.stride..].as_ptr();
         // What is missing to a whole tile is computed for the first one again, and not read.
         let bytes = |i: usize| {
             let candidate = some.get(i).or(some.first()).map_or(0, |&c| usize::from(c));
@@ -379,7 +379,7 @@ pub(crate) fn candidates_int8(
 ) {
     assert!(rows.0 <= rows.1 && rows.1 <= codes.ranges.len(), "the rows are there");
     assert!(
-        codes.bytes == 1 && codes.stride == table.stride && codes.codes.len() >= rows.1 * codes.stride,
+        codes.bytes == 1 && codes.stride == table.stride && codes.numbers.len() >= rows.1 * codes.stride,
         "widths are alike"
     );
     assert!(candidates.iter().all(|&c| usize::from(c) < table.scales.len()), "the candidates are there");

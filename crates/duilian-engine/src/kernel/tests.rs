@@ -73,34 +73,43 @@ proptest! {
             scales[output]
         });
         let mut codes = Codes::default();
-        let (mut found, mut first): (Vec<f32>, Option<Vec<f32>>) = (Vec::new(), None);
-        for level in Level::available() {
-            quantise(level, &x, inputs, 1, &mut codes);
-            // What the codes stand for, multiplied without any further rounding.
-            let rounded: Vec<f32> = (0..rows * inputs).map(|i| {
-                let (step, least) = codes.ranges[i / inputs];
-                least + step * f32::from(codes.codes[i / inputs * codes.stride + i % inputs])
-            }).collect();
-            for (x, r) in x.chunks(inputs).zip(rounded.chunks(inputs)) {
-                let (low, high) = x.iter().fold((1.0_f32, -1.0_f32), |(l, h), &v| (l.min(v), h.max(v)));
-                for (x, r) in x.iter().zip(r) {
-                    prop_assert!((x - r).abs() <= (high - low) / 255.0 * 0.51 + 1e-6, "{x} became {r}");
+        let mut found = Vec::new();
+        for bytes in [1, 2] {
+            let mut first: Option<Vec<f32>> = None;
+            for level in Level::available() {
+                quantise(level, &x, inputs, bytes, &mut codes);
+                let most = if bytes == 1 { 255.0 } else { 65_535.0 };
+                // What the codes stand for, multiplied without any further rounding.
+                let rounded: Vec<f32> = (0..rows * inputs).map(|i| {
+                    let (step, least) = codes.ranges[i / inputs];
+                    let line = i / inputs * bytes * codes.stride + i % inputs;
+                    let code = match bytes {
+                        1 => f32::from(codes.numbers[line]),
+                        _ => f32::from(u16::from_be_bytes([codes.numbers[line], codes.numbers[line + codes.stride]])),
+                    };
+                    least + step * code
+                }).collect();
+                for (x, r) in x.chunks(inputs).zip(rounded.chunks(inputs)) {
+                    let (low, high) = x.iter().fold((1.0_f32, -1.0_f32), |(l, h), &v| (l.min(v), h.max(v)));
+                    for (x, r) in x.iter().zip(r) {
+                        prop_assert!((x - r).abs() <= (high - low) / most * 0.51 + 1e-6, "{x} became {r}");
+                    }
                 }
-            }
-            let exact = plain(&rounded, inputs, outputs, |input, output| {
-                f32::from(weights[input * outputs + output]) * scales[output]
-            });
-            for store in STORES {
-                found.clear();
-                found.resize(rows * outputs, 0.25);
-                product_int8(level, &codes, &packed, Output { values: &mut found, stride: outputs, store });
-                for (value, product) in found.iter().zip(&exact) {
-                    let wanted = after(store, 0.25, *product);
-                    prop_assert!((f64::from(*value) - wanted).abs() < 0.02, "{level:?} {store:?}: {value} {wanted}");
+                let exact = plain(&rounded, inputs, outputs, |input, output| {
+                    f32::from(weights[input * outputs + output]) * scales[output]
+                });
+                for store in STORES {
+                    found.clear();
+                    found.resize(rows * outputs, 0.25);
+                    product_int8(level, &codes, &packed, Output { values: &mut found, stride: outputs, store });
+                    for (value, product) in found.iter().zip(&exact) {
+                        let wanted = after(store, 0.25, *product);
+                        prop_assert!((f64::from(*value) - wanted).abs() < 0.02, "{level:?} {store:?}: {value} {wanted}");
+                    }
                 }
+                let first = first.get_or_insert_with(|| found.clone());
+                prop_assert!(first.iter().zip(&found).all(|(a, b)| a.to_bits() == b.to_bits()), "levels agree");
             }
-            let first = first.get_or_insert_with(|| found.clone());
-            prop_assert!(first.iter().zip(&found).all(|(a, b)| a.to_bits() == b.to_bits()), "levels agree");
         }
     }
 
@@ -142,6 +151,31 @@ proptest! {
             log_softmax(level, &mut rows, count);
             for (found, score) in rows.iter().zip(scores.iter().chain(&scores)) {
                 prop_assert!((f64::from(*found) - (f64::from(*score) - exact)).abs() < 2e-5, "{level:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn best_scores_are_refined(width in 1_usize..90, tokens in 1_usize..200, some: bool, seed: u64) {
+        let table = Table8::new(width, &bytes(200 * width, !seed), &[0.01; 200]);
+        let list: Vec<u16> = (0..tokens as u16).map(|i| i * 7 % 200).collect();
+        let candidates = some.then_some(list.as_slice());
+        let tokens = if some { tokens } else { 200 };
+        let x = numbers(2 * width, seed);
+        let exact = plain(&x, width, tokens, |input, output| {
+            let (bytes, scale) = table.row(if some { usize::from(list[output]) } else { output });
+            f32::from(bytes[input]) * scale
+        });
+        // Scores that are a little off, all of them within reach.
+        let rough = |(i, &v): (usize, &f64)| v as f32 + if i % 3 == 0 { 0.05 } else { -0.05 };
+        for level in Level::available() {
+            let mut scores: Vec<f32> = exact.iter().enumerate().map(rough).collect();
+            refined_log_softmax(level, &x, width, &table, candidates, 1e9, &mut scores);
+            for (found, exact) in scores.chunks(tokens).zip(exact.chunks(tokens)) {
+                let sum = exact.iter().map(|v| v.exp()).sum::<f64>().ln();
+                for (found, exact) in found.iter().zip(exact) {
+                    prop_assert!((f64::from(*found) - (exact - sum)).abs() < 1e-4, "{level:?}: {found} {exact}");
+                }
             }
         }
     }
@@ -190,6 +224,6 @@ fn equal_numbers_are_exact() {
     for level in Level::available() {
         quantise(level, &[0.7; 5], 5, 1, &mut codes);
         assert_eq!(codes.ranges[0], (0.0, 0.7));
-        assert!(codes.codes.iter().all(|&code| code == 0));
+        assert!(codes.numbers.iter().all(|&code| code == 0));
     }
 }

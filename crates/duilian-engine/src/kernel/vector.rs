@@ -59,7 +59,7 @@ pub(super) fn quantise<L: Lanes>(x: &[f32], width: usize, bytes: usize, codes: &
     const ROUND: f32 = 8_388_608.0; // 2^23: adding it leaves the rounded number in the low bits
     codes.resize(x.len() / width, width, bytes);
     let most_code = if bytes == 1 { 255.0 } else { 65_535.0 };
-    let lines = codes.codes.chunks_exact_mut(codes.stride * bytes);
+    let lines = codes.numbers.chunks_exact_mut(codes.stride * bytes);
     for ((x, line), range) in x.chunks_exact(width).zip(lines).zip(&mut codes.ranges) {
         let (least, most) = L::range(x);
         let span = most - least;
@@ -159,7 +159,9 @@ fn log_sum_exp(row: &[f32], most: f32) -> f32 {
 pub(super) fn log_softmax<L: Lanes>(rows: &mut [f32], width: usize) {
     for row in rows.chunks_exact_mut(width) {
         let sum = log_sum_exp(row, L::range(row).1);
-        row.iter_mut().for_each(|v| *v -= sum);
+        for score in row {
+            *score -= sum;
+        }
     }
 }
 
@@ -191,7 +193,9 @@ pub(super) fn refined_log_softmax<L: Lanes>(
             }
         }
         let sum = log_sum_exp(scores, most);
-        scores.iter_mut().for_each(|v| *v -= sum);
+        for score in scores {
+            *score -= sum;
+        }
     }
 }
 
