@@ -13,7 +13,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
-use duilian::core::{Direction, Line, TokenId, Vocabulary};
+use duilian::core::{Direction, Line, MARKS};
+use duilian::corpus::authored;
 use duilian::decoder::{DecodeOptions, Decoder, Lexicon, Question, SamplingOptions, StepModel};
 use duilian::engine::{Engine, Precision, Shortlist};
 use duilian::model::{AlignedModel, DefaultBackend};
@@ -177,17 +178,16 @@ impl Bench {
         })
     }
 
-    /// Lines of different frequent characters: speed does not depend on what they say.
-    fn questions(&self, length: usize, count: usize) -> Result<Vec<Question>, Failure> {
-        let line = |number: usize| {
-            let token = |place: usize| TokenId(14 + ((number * 131 + place * 17) % 2_000) as u16);
-            (0..length).filter_map(|place| self.tokenizer.character(token(place))).collect::<String>()
-        };
-        let question = |number: usize| {
-            let line = Line::parse(&line(number)).map_err(|e| Failure::Text(e.to_string()))?;
+    /// Lines cut from the corpus that is written for this project, whatever they say.
+    fn questions(length: usize, count: usize) -> Result<Vec<Question>, Failure> {
+        let text: Vec<char> = authored().flat_map(|a| a.couplet.upper().chars().to_vec()).collect();
+        let han = text.iter().copied().filter(|c| !MARKS.contains(c));
+        let characters: Vec<char> = han.cycle().take(length * count).collect();
+        let question = |line: &[char]| {
+            let line = Line::from_chars(line.to_vec()).map_err(|e| Failure::Text(e.to_string()))?;
             Ok(Question::new(line, Direction::UpperToLower))
         };
-        (0..count).map(question).collect()
+        characters.chunks(length).map(question).collect()
     }
 
     fn decoder(&self, search: &str) -> Result<Decoder, Failure> {
@@ -231,7 +231,7 @@ impl Bench {
         (length, batch): (usize, usize),
         repetitions: u16,
     ) -> Result<Figure, Failure> {
-        let (decoder, questions) = (self.decoder(search)?, self.questions(length, batch)?);
+        let (decoder, questions) = (self.decoder(search)?, Self::questions(length, batch)?);
         let seconds = if path == "burn" {
             let model =
                 AlignedModel::<DefaultBackend>::from_weights(self.weights.clone(), Default::default())?;

@@ -8,7 +8,7 @@ use duilian_weights::{ModelConfig, ModelWeights};
 
 use crate::kernel::{Level, Output, Store, attend, rms_norm, score_room};
 use crate::network::{Block, Network, Precision};
-use crate::state::{EngineState, Scratch};
+use crate::state::{EngineState, Pool, Scratch};
 use crate::{EngineError, Shortlist};
 
 /// The token before the first one of an answer.
@@ -49,6 +49,7 @@ pub struct Engine {
     network: Arc<Network>,
     shortlist: Option<Arc<Shortlist>>,
     level: Level,
+    pool: Pool,
 }
 
 impl Engine {
@@ -58,7 +59,7 @@ impl Engine {
     /// [`EngineError::Weights`] if a tensor is missing or of another shape than the sizes say.
     pub fn from_weights(weights: &ModelWeights, precision: Precision) -> Result<Self, EngineError> {
         let network = Arc::new(Network::new(weights, precision)?);
-        Ok(Self { network, shortlist: None, level: Level::detect() })
+        Ok(Self { network, shortlist: None, level: Level::detect(), pool: Pool::default() })
     }
 
     /// The same engine with other instructions, for comparisons.
@@ -334,10 +335,12 @@ impl StepModel for Engine {
 
     fn start(&self, sources: &[Source]) -> Result<EngineState, EngineError> {
         let length = self.check_sources(sources)?;
-        let mut state = EngineState::new(sources.len(), length, self.network.decoder.len());
+        let mut state = EngineState::new(sources.len(), length, self.network.decoder.len(), &self.pool);
         let width = self.network.memory_width();
         let lines = (ROWS / length).max(1);
-        let mut memory = vec![0.0; sources.len() * length * width];
+        // Every number is written below.
+        let mut memory = std::mem::take(&mut state.memory);
+        memory.resize(sources.len() * length * width, 0.0);
         for (sources, memory) in sources.chunks(lines).zip(memory.chunks_mut(lines * length * width)) {
             self.encode(sources, length, &mut state.scratch, memory);
         }

@@ -36,7 +36,7 @@ impl Precision {
 }
 
 /// How far below the best one scores are that are computed again without rounding, in nats.
-const REACH: f32 = 2.0;
+const REACH: f32 = 1.0;
 
 /// A matrix that rows are multiplied with.
 #[derive(Debug)]

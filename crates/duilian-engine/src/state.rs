@@ -1,5 +1,7 @@
 //! What has been computed for a batch of answers.
 
+use std::sync::{Arc, Mutex};
+
 use crate::EngineError;
 use crate::kernel::Codes;
 
@@ -28,6 +30,34 @@ pub struct EngineState {
     pub(crate) scratch: Scratch,
     /// Memory of the last selection, for the next.
     spare: (Vec<u32>, Vec<u32>),
+    pool: Pool,
+}
+
+/// Large pieces of memory of states that are done, for the next ones: the system takes long to hand out new pages.
+pub(crate) type Pool = Arc<Mutex<Vec<Buffers>>>;
+
+/// Bytes up to which the memory of a state is kept, and the number of states whose memory is.
+const KEPT: (usize, usize) = (24 << 20, 4);
+
+/// What a [`Pool`] keeps of a state.
+#[derive(Debug, Default)]
+pub(crate) struct Buffers {
+    memory: Vec<f32>,
+    answered: Vec<Vec<f32>>,
+    scratch: Scratch,
+}
+
+impl Drop for EngineState {
+    fn drop(&mut self) {
+        let numbers = self.memory.capacity() + self.answered.iter().map(Vec::capacity).sum::<usize>();
+        if numbers * size_of::<f32>() <= KEPT.0
+            && let Ok(mut pool) = self.pool.lock()
+            && pool.len() < KEPT.1
+        {
+            let (memory, answered) = (std::mem::take(&mut self.memory), std::mem::take(&mut self.answered));
+            pool.push(Buffers { memory, answered, scratch: std::mem::take(&mut self.scratch) });
+        }
+    }
 }
 
 /// Lists of tokens one after another.
@@ -70,19 +100,24 @@ impl Scratch {
 }
 
 impl EngineState {
-    pub(crate) fn new(lines: usize, length: usize, layers: usize) -> Self {
+    pub(crate) fn new(lines: usize, length: usize, layers: usize, pool: &Pool) -> Self {
+        let kept = pool.lock().ok().and_then(|mut pool| pool.pop()).unwrap_or_default();
+        let Buffers { memory, mut answered, scratch } = kept;
+        answered.resize_with(layers, Vec::new);
+        answered.iter_mut().for_each(Vec::clear);
         Self {
             rows: lines,
             length,
             place: 0,
             source_of: (0..lines as u32).collect(),
             ancestors: vec![0; lines * length],
-            memory: Vec::new(),
-            answered: vec![Vec::new(); layers],
+            memory,
+            answered,
             place_starts: Vec::with_capacity(length),
             candidates: Candidates::default(),
-            scratch: Scratch::default(),
+            scratch,
             spare: Default::default(),
+            pool: Arc::clone(pool),
         }
     }
 

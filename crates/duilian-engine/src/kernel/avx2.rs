@@ -174,3 +174,10 @@ pub(super) fn dot_bytes(a: &[f32], b: &[i8]) -> f32 {
     let rest: f32 = rest_a.iter().zip(rest_b).map(|(a, &b)| a * f32::from(b)).sum();
     lanes(_mm256_add_ps(sums[0], sums[1])).iter().sum::<f32>() + rest
 }
+
+/// Whether any number is at least `least`.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+pub(super) fn reaches(x: &[f32], least: f32) -> bool {
+    x.iter().fold(false, |any, &v| any | (v >= least))
+}

@@ -1,11 +1,11 @@
 //! Tiles with AVX-512 and its 8-bit products (VNNI).
 
 use std::arch::x86_64::{
-    __m512, __m512i, _mm_loadu_si128, _mm512_add_epi32, _mm512_add_ps, _mm512_cvtepi8_epi32,
-    _mm512_cvtepi32_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_loadu_si512,
-    _mm512_mask_loadu_ps, _mm512_max_ps, _mm512_min_ps, _mm512_reduce_add_ps, _mm512_reduce_max_ps,
-    _mm512_reduce_min_ps, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps, _mm512_setzero_si512,
-    _mm512_shuffle_i32x4, _mm512_storeu_ps, _mm512_storeu_si512, _mm512_unpackhi_epi32,
+    __m512, __m512i, _CMP_GE_OQ, _mm_loadu_si128, _mm512_add_epi32, _mm512_add_ps, _mm512_cmp_ps_mask,
+    _mm512_cvtepi8_epi32, _mm512_cvtepi32_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_loadu_ps,
+    _mm512_loadu_si512, _mm512_mask_loadu_ps, _mm512_max_ps, _mm512_min_ps, _mm512_reduce_add_ps,
+    _mm512_reduce_max_ps, _mm512_reduce_min_ps, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps,
+    _mm512_setzero_si512, _mm512_shuffle_i32x4, _mm512_storeu_ps, _mm512_storeu_si512, _mm512_unpackhi_epi32,
     _mm512_unpackhi_epi64, _mm512_unpacklo_epi32, _mm512_unpacklo_epi64,
 };
 
@@ -199,4 +199,14 @@ pub(super) fn dot_bytes(a: &[f32], b: &[i8]) -> f32 {
     }
     let rest: f32 = rest_a.iter().zip(rest_b).map(|(a, &b)| a * f32::from(b)).sum();
     _mm512_reduce_add_ps(_mm512_add_ps(sums[0], sums[1])) + rest
+}
+
+/// Whether any number is at least `least`.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+#[inline]
+pub(super) fn reaches(x: &[f32], least: f32) -> bool {
+    let (chunks, rest) = x.as_chunks::<16>();
+    let bound = _mm512_set1_ps(least);
+    let any = chunks.iter().fold(0, |any, chunk| any | _mm512_cmp_ps_mask::<_CMP_GE_OQ>(load(chunk), bound));
+    any != 0 || rest.iter().any(|&v| v >= least)
 }

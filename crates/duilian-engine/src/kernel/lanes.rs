@@ -13,6 +13,12 @@ pub(super) trait Lanes {
 
     /// The least and the largest number; infinite for none.
     fn range(x: &[f32]) -> (f32, f32);
+
+    /// Whether any number is at least `least`.
+    fn reaches(x: &[f32], least: f32) -> bool;
+
+    /// `a · b + c`, rounded once where the processor can.
+    fn mul_add(a: f32, b: f32, c: f32) -> f32;
 }
 
 /// Loops that any processor runs.
@@ -44,6 +50,17 @@ impl Lanes for Portable {
         };
         x.iter().fold((f32::INFINITY, f32::NEG_INFINITY), wider)
     }
+
+    #[inline(always)]
+    fn reaches(x: &[f32], least: f32) -> bool {
+        x.iter().any(|&v| v >= least)
+    }
+
+    #[inline(always)]
+    fn mul_add(a: f32, b: f32, c: f32) -> f32 {
+        // Without an instruction for it, the exact form is a call of a slow function.
+        a * b + c
+    }
 }
 
 /// AVX2. Only functions that are compiled for it may use this.
@@ -69,6 +86,17 @@ impl Lanes for Avx2 {
         // SAFETY: as above.
         unsafe { avx2::range(x) }
     }
+
+    #[inline(always)]
+    fn reaches(x: &[f32], least: f32) -> bool {
+        // SAFETY: as above.
+        unsafe { avx2::reaches(x, least) }
+    }
+
+    #[inline(always)]
+    fn mul_add(a: f32, b: f32, c: f32) -> f32 {
+        a.mul_add(b, c)
+    }
 }
 
 /// AVX-512. Only functions that are compiled for it may use this.
@@ -93,5 +121,16 @@ impl Lanes for Avx512 {
     fn range(x: &[f32]) -> (f32, f32) {
         // SAFETY: as above.
         unsafe { avx512::range(x) }
+    }
+
+    #[inline(always)]
+    fn reaches(x: &[f32], least: f32) -> bool {
+        // SAFETY: as above.
+        unsafe { avx512::reaches(x, least) }
+    }
+
+    #[inline(always)]
+    fn mul_add(a: f32, b: f32, c: f32) -> f32 {
+        a.mul_add(b, c)
     }
 }
