@@ -182,5 +182,5 @@ fn parts(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, searches, batches, parts);
+criterion_group!(benches, searches, batches, parts, duilian_benches::paths);
 criterion_main!(benches);
