@@ -179,5 +179,6 @@ pub(super) fn dot_bytes(a: &[f32], b: &[i8]) -> f32 {
 #[target_feature(enable = "avx2,fma")]
 #[inline]
 pub(super) fn reaches(x: &[f32], least: f32) -> bool {
-    x.iter().fold(false, |any, &v| any | (v >= least))
+    // Without a branch in it the loop becomes vector code.
+    x.iter().fold(0, |any, &v| any | u32::from(v >= least)) != 0
 }
