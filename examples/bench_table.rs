@@ -15,7 +15,7 @@ use std::time::Instant;
 use clap::Parser;
 use duilian::core::{Direction, Line, MARKS};
 use duilian::corpus::authored;
-use duilian::decoder::{DecodeOptions, Decoder, Lexicon, Question, SamplingOptions, StepModel};
+use duilian::decoder::{DecodeOptions, Decoder, Lexicon, Question, SearchMethod, StepModel};
 use duilian::engine::{Engine, Precision, Shortlist};
 use duilian::model::{AlignedModel, DefaultBackend};
 use duilian::pretrained;
@@ -198,10 +198,7 @@ impl Bench {
             "greedy" => DecodeOptions { beam_size: 1, ..plain },
             "beam4" => DecodeOptions { beam_size: 4, ..plain },
             "beam16" => DecodeOptions { beam_size: 16, ..plain },
-            "sampling" => {
-                let sampling = SamplingOptions { top_k: 50, ..SamplingOptions::default() };
-                DecodeOptions { sampling: Some(sampling), ..plain }
-            }
+            "sampling" => DecodeOptions { search: SearchMethod::Sampling, sampling_topk: 50, ..plain },
             "beam4_all" => DecodeOptions { beam_size: 4, ..base },
             _ => return Err(Failure::Text(format!("there is no search {search:?}"))),
         };

@@ -53,11 +53,11 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         _ => Duilian::pretrained_with(options.clone())?,
     };
     if arguments.untrained {
-        let config = duilian.model().config().clone();
+        let config = duilian.engine().config().clone();
         duilian = Duilian::untrained(&config, duilian.tokenizer().clone(), options)?;
     }
     let pairs: Vec<Couplet> = read_pairs(&arguments.file)?.into_iter().map(|row| row.couplet).collect();
-    let evaluation = Evaluation::measure(&duilian, &pairs);
+    let evaluation = Evaluation::measure(&duilian, &pairs)?;
     if arguments.json {
         let json = serde_json::to_string_pretty(&evaluation).map_err(|e| Failure::Text(e.to_string()))?;
         println!("{json}");

@@ -7,7 +7,7 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use duilian_core::{Direction, Line, TokenId, Vocabulary};
 use duilian_decoder::{
-    DecodeOptions, Decoder, Lexicon, Question, SamplingOptions, Source, StepModel, TokenSet,
+    DecodeOptions, Decoder, Lexicon, Question, SearchMethod, Source, StepModel, TokenSet,
 };
 use duilian_prosody::BlockedWords;
 
@@ -116,7 +116,7 @@ fn searches(c: &mut Criterion) {
         ("best10", DecodeOptions { num_hypotheses: 10, ..base() }),
         (
             "sample",
-            DecodeOptions { sampling: Some(SamplingOptions { top_k: 50, ..Default::default() }), ..base() },
+            DecodeOptions { search: SearchMethod::Sampling, sampling_topk: 50, ..base() },
         ),
     ];
     let mut group = c.benchmark_group("search");

@@ -9,7 +9,7 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, Throughput};
 use duilian_core::{Direction, Line, MARKS};
 use duilian_corpus::authored;
-use duilian_decoder::{DecodeOptions, Decoder, Lexicon, Question, SamplingOptions, StepModel};
+use duilian_decoder::{DecodeOptions, Decoder, Lexicon, Question, SearchMethod, StepModel};
 use duilian_engine::{Engine, Precision};
 use duilian_model::{AlignedModel, DefaultBackend};
 use duilian_prosody::BlockedWords;
@@ -23,12 +23,11 @@ const BATCHES: &[usize] = if cfg!(feature = "long") { &[1, 8, 64] } else { &[1, 
 fn searches() -> Vec<(&'static str, DecodeOptions)> {
     let all = || DecodeOptions { max_batch_size: 64, ..DecodeOptions::default() };
     let plain = || DecodeOptions { repetition: false, no_shared_character: false, end_tone: false, ..all() };
-    let sampling = SamplingOptions { top_k: 50, ..SamplingOptions::default() };
     vec![
         ("greedy", DecodeOptions { beam_size: 1, ..plain() }),
         ("beam4", DecodeOptions { beam_size: 4, ..plain() }),
         ("beam16", DecodeOptions { beam_size: 16, ..plain() }),
-        ("sampling", DecodeOptions { sampling: Some(sampling), ..plain() }),
+        ("sampling", DecodeOptions { search: SearchMethod::Sampling, sampling_topk: 50, ..plain() }),
         ("beam4_all", all()),
     ]
 }

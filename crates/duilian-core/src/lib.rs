@@ -19,6 +19,7 @@ mod direction;
 mod error;
 mod glyph;
 mod line;
+mod loss;
 mod token;
 
 pub use couplet::Couplet;
@@ -26,4 +27,5 @@ pub use direction::Direction;
 pub use error::LineError;
 pub use glyph::{MARKS, is_han, is_mark};
 pub use line::{Clause, Line};
+pub use loss::LossSum;
 pub use token::{TokenId, Vocabulary};

@@ -19,6 +19,9 @@ pub struct Answer {
     pub place_log_probs: Vec<f32>,
     /// What the search ranked by: [`Self::log_prob`] plus the weights of soft constraints.
     pub score: f64,
+    /// Names of the constraints that were given up because no line keeps them: see
+    /// [`Plan::waived`](crate::Plan::waived).
+    pub waived: Vec<String>,
 }
 
 impl Answer {

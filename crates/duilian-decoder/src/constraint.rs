@@ -2,14 +2,15 @@
 
 use duilian_core::TokenId;
 
-use crate::{Lexicon, Question, TokenSet};
+use crate::{Lexicon, Question, Relation, TokenSet};
 
 /// A rule that answers must keep, or a preference among them.
 ///
-/// The hard part is declared once a question, place by place ([`Constraint::restrict`]), so that a
-/// [`Plan`](crate::Plan) can look ahead over all constraints at once: a token is offered only if the rest of
-/// the line can still be finished. The soft part ([`Constraint::weigh`]) sees the prefix and changes the
-/// ranking, never what is allowed.
+/// All that does not depend on what is chosen is declared once a question ([`Constraint::restrict`]): sets of
+/// tokens for places, ties, relations over several places, and weights. So a [`Plan`](crate::Plan) can look
+/// ahead over all constraints at once: a token is offered only if the rest of the line can still be finished. A
+/// preference that depends on what stands before ([`Constraint::weigh`]) sees the draft and changes the ranking,
+/// never what is allowed.
 ///
 /// ```
 /// use duilian_decoder::{Constraint, Demands, Draft, Lexicon, Question};
@@ -41,7 +42,7 @@ pub trait Constraint: Send + Sync {
         false
     }
 
-    /// Declares what every answer to the question must keep.
+    /// Declares what every answer to the question must keep, and what it had better have.
     fn restrict(&self, _question: &Question, _lexicon: &Lexicon, _demands: &mut Demands) {}
 
     /// Adds a weight in nats to each token for `place` after `draft`; `weights` has one entry an id. Returns
@@ -66,8 +67,13 @@ pub struct Demands {
     pub(crate) copied: Vec<bool>,
     /// For each place the first place with the same token.
     pub(crate) tied: Vec<usize>,
+    /// Places of one class have the same token, and only they.
+    pub(crate) classes: Option<Vec<usize>>,
     pub(crate) all_different: bool,
     pub(crate) no_blocked_words: bool,
+    pub(crate) relations: Vec<Relation>,
+    /// Weights in nats by id; empty where nothing is preferred.
+    pub(crate) weights: Vec<Vec<f32>>,
 }
 
 impl Demands {
@@ -77,8 +83,11 @@ impl Demands {
             sets: vec![lexicon.writable().clone(); length],
             copied: vec![false; length],
             tied: (0..length).collect(),
+            classes: None,
             all_different: false,
             no_blocked_words: false,
+            relations: Vec::new(),
+            weights: vec![Vec::new(); length],
         }
     }
 
@@ -108,6 +117,9 @@ impl Demands {
     pub fn tie(&mut self, one: usize, other: usize) {
         if let (Some(&a), Some(&b)) = (self.tied.get(one), self.tied.get(other)) {
             let first = a.min(b);
+            if a == b {
+                return;
+            }
             for tied in &mut self.tied {
                 if *tied == a || *tied == b {
                     *tied = first;
@@ -121,9 +133,47 @@ impl Demands {
         self.all_different = true;
     }
 
-    /// No blocked word of the lexicon stands in the answer.
+    /// Two places have the same token exactly if they have the same class; copied places do not take part.
+    /// Ties beyond that are a conflict. A second call replaces the first.
+    pub fn repeat_like(&mut self, classes: &[usize]) {
+        for place in 0..self.tied.len().min(classes.len()) {
+            if let Some(first) = classes[..place].iter().position(|&class| class == classes[place]) {
+                self.tie(first, place);
+            }
+        }
+        self.all_different = true;
+        self.classes = Some(classes.to_vec());
+    }
+
+    /// No blocked word of the lexicon stands in the answer, but in its contexts.
     pub fn no_blocked_words(&mut self) {
         self.no_blocked_words = true;
+    }
+
+    /// The tokens at the places of the relation are a combination of its table. A relation with a place out of
+    /// range is left out; one with a copied place cannot hold.
+    pub fn relate(&mut self, relation: Relation) {
+        if relation.places().all(|place| place < self.sets.len()) && !relation.terms.is_empty() {
+            self.relations.push(relation);
+        }
+    }
+
+    /// Adds `weight` nats to each token of the set at the place: a preference, never a demand.
+    pub fn prefer(&mut self, place: usize, set: &TokenSet, weight: f32) {
+        if let Some((weights, allowed)) = self.weights.get_mut(place).zip(self.sets.get(place)) {
+            weights.resize(allowed.capacity(), 0.0);
+            set.add_to(weights, weight);
+        }
+    }
+
+    /// Adds `weight` nats to a token at the place.
+    pub fn prefer_token(&mut self, place: usize, token: TokenId, weight: f32) {
+        if let Some((weights, allowed)) = self.weights.get_mut(place).zip(self.sets.get(place)) {
+            weights.resize(allowed.capacity(), 0.0);
+            if let Some(slot) = weights.get_mut(token.index()) {
+                *slot += weight;
+            }
+        }
     }
 }
 
@@ -132,7 +182,8 @@ impl Demands {
 #[derive(Debug, PartialEq, Eq, Default)]
 pub struct Draft {
     pub(crate) line: Vec<Option<TokenId>>,
-    /// A way to fill the places that are hard to fill; empty where none are.
+    /// The line with a way to fill the places that are hard to fill; places filled since then count as in
+    /// `line`.
     pub(crate) witness: Vec<Option<TokenId>>,
 }
 

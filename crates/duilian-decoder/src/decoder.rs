@@ -2,14 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use crate::search::{BeamJob, NBest, SampleJob, beam, min_difference, sample};
+use duilian_prosody::ToneBook;
+
+use crate::plan::Rule;
+use crate::search::{BeamJob, NBest, SampleJob, beam, best_first, min_difference, polish, sample};
 use crate::{
-    Answer, CleanOutput, Constraint, DecodeError, DecodeOptions, EndTone, Lexicon, LockedCharacters,
-    MarksAtPlaces, NoSharedCharacter, Plan, Question, Repetition, SamplingOptions, StepModel,
+    Answer, Answers, BatchAnswers, CancelToken, CleanOutput, Constraint, DecodeError, DecodeOptions,
+    DeviceConstraint, EndTone, ForbiddenCharacters, Lexicon, LockedCharacters, MarksAtPlaces, Mirror,
+    NoSharedCharacter, Plan, Question, Repetition, SearchMethod, StepModel, Theme, ToneOpposition, Tones,
+    WordClasses,
 };
 
 /// Rounds of drawing after which sampling is content with fewer answers than asked for.
-const SAMPLING_ROUNDS: usize = 4;
+pub(crate) const SAMPLING_ROUNDS: usize = 4;
 
 /// Answers questions by searching over a [`StepModel`] under constraints.
 ///
@@ -29,18 +34,7 @@ impl Decoder {
     /// [`DecodeError::Option`]; see [`DecodeOptions::validate`].
     pub fn new(lexicon: Lexicon, options: DecodeOptions) -> Result<Self, DecodeError> {
         options.validate()?;
-        let mut constraints: Vec<Box<dyn Constraint>> =
-            vec![Box::new(MarksAtPlaces), Box::new(CleanOutput { blocked_words: options.blocked_words })];
-        if options.repetition {
-            constraints.push(Box::new(Repetition));
-        }
-        if options.no_shared_character {
-            constraints.push(Box::new(NoSharedCharacter));
-        }
-        constraints.push(Box::new(LockedCharacters));
-        if options.end_tone {
-            constraints.push(Box::new(EndTone));
-        }
+        let constraints = constraints(&options);
         Ok(Self { lexicon, options, constraints })
     }
 
@@ -61,13 +55,21 @@ impl Decoder {
         &self.lexicon
     }
 
-    /// All constraints on one question, without searching: whether it can be answered, what may stand where.
+    /// All constraints on one question, without searching: whether it can be answered, what may stand where. The
+    /// devices of its line come last, so that they are the first to be waived.
     ///
     /// # Errors
     /// See [`Plan::new`].
     pub fn plan(&self, question: &Question) -> Result<Plan<'_>, DecodeError> {
-        let constraints: Vec<&dyn Constraint> = self.constraints.iter().map(AsRef::as_ref).collect();
-        Plan::new(question.clone(), &self.lexicon, &constraints)
+        let mut rules: Vec<Rule<'_>> =
+            self.constraints.iter().map(|constraint| Rule::Shared(constraint.as_ref())).collect();
+        for device in DeviceConstraint::detect(question, &self.options.devices) {
+            // R2 sees to these; who switches it off does not want them.
+            if !device.device().kind().follows_from_repetition() {
+                rules.push(Rule::Own(Box::new(device)));
+            }
+        }
+        Plan::of_rules(question.clone(), &self.lexicon, rules)
     }
 
     /// Answers one question: up to [`DecodeOptions::num_hypotheses`] distinct answers, best first, at least
@@ -76,7 +78,20 @@ impl Decoder {
     /// # Errors
     /// [`DecodeError`], whatever stands in the way.
     pub fn answer<M: StepModel>(&self, model: &M, question: &Question) -> Result<Vec<Answer>, DecodeError> {
-        let answers = self.answer_batch(model, std::slice::from_ref(question)).pop();
+        self.answer_until(model, question, &CancelToken::new())
+    }
+
+    /// As [`Self::answer`], until the token is cancelled.
+    ///
+    /// # Errors
+    /// [`DecodeError::Cancelled`] beside those of [`Self::answer`].
+    pub fn answer_until<M: StepModel>(
+        &self,
+        model: &M,
+        question: &Question,
+        cancel: &CancelToken,
+    ) -> Result<Vec<Answer>, DecodeError> {
+        let answers = self.answer_batch_until(model, std::slice::from_ref(question), cancel).pop();
         // One question has one result.
         answers.unwrap_or_else(|| Ok(Vec::new()))
     }
@@ -89,6 +104,17 @@ impl Decoder {
         model: &M,
         questions: &[Question],
     ) -> Vec<Result<Vec<Answer>, DecodeError>> {
+        self.answer_batch_until(model, questions, &CancelToken::new())
+    }
+
+    /// As [`Self::answer_batch`], until the token is cancelled; what is not answered by then has
+    /// [`DecodeError::Cancelled`].
+    pub fn answer_batch_until<M: StepModel>(
+        &self,
+        model: &M,
+        questions: &[Question],
+        cancel: &CancelToken,
+    ) -> Vec<Result<Vec<Answer>, DecodeError>> {
         let mut results: Vec<_> = questions.iter().map(|_| Ok(Vec::new())).collect();
         let mut by_length = BTreeMap::<usize, Vec<(usize, Plan<'_>)>>::new();
         for (i, question) in questions.iter().enumerate() {
@@ -97,13 +123,10 @@ impl Decoder {
                 Err(error) => results[i] = Err(error),
             }
         }
+        let run = Run { model, options: &self.options, cancel };
         for batch in by_length.values().flat_map(|plans| plans.chunks(self.options.max_batch_size)) {
             let plans: Vec<&Plan<'_>> = batch.iter().map(|(_, plan)| plan).collect();
-            let found = match &self.options.sampling {
-                Some(options) => self.sample(model, &plans, options),
-                None => self.beam(model, &plans),
-            };
-            match found {
+            match run.answers(&plans) {
                 Ok(found) => {
                     for ((i, _), answers) in batch.iter().zip(found) {
                         results[*i] = Ok(answers);
@@ -115,67 +138,180 @@ impl Decoder {
         results
     }
 
-    fn plan_for<M: StepModel>(&self, model: &M, question: &Question) -> Result<Plan<'_>, DecodeError> {
-        if model.vocabulary_size() != self.lexicon.size() {
-            let (model, lexicon) = (model.vocabulary_size(), self.lexicon.size());
-            return Err(DecodeError::VocabularySize { model, lexicon });
-        }
-        if question.line().len() > model.max_length() {
-            let (length, limit) = (question.line().len(), model.max_length());
-            return Err(DecodeError::TooLong { length, limit });
-        }
+    /// Answers to one question as they are found: those of each round of the search best first, each round
+    /// differing from all before by [`DecodeOptions::min_difference`] places. The next round runs when the answers
+    /// of the last are taken. It ends when a round finds nothing; [`DecodeOptions::num_hypotheses`] does not limit
+    /// it.
+    ///
+    /// # Errors
+    /// As [`Self::plan`], or if the line does not fit the model.
+    pub fn stream<'a, M: StepModel>(
+        &'a self,
+        model: &'a M,
+        question: &Question,
+        cancel: &CancelToken,
+    ) -> Result<Answers<'a, M>, DecodeError> {
+        let plan = self.plan_for(model, question)?;
+        Ok(Answers(BatchAnswers::new(model, &self.options, cancel, vec![Ok(plan)])))
+    }
+
+    /// As [`Self::stream`] for many questions: each item comes with the index of its question. A question that
+    /// cannot be answered gives one error.
+    pub fn stream_batch<'a, M: StepModel>(
+        &'a self,
+        model: &'a M,
+        questions: &[Question],
+        cancel: &CancelToken,
+    ) -> BatchAnswers<'a, M> {
+        let plans = questions.iter().map(|question| self.plan_for(model, question)).collect();
+        BatchAnswers::new(model, &self.options, cancel, plans)
+    }
+
+    pub(crate) fn plan_for<M: StepModel>(
+        &self,
+        model: &M,
+        question: &Question,
+    ) -> Result<Plan<'_>, DecodeError> {
+        check_model(model, &self.lexicon, question)?;
         self.plan(question)
     }
+}
 
-    fn lists(&self, plans: &[&Plan<'_>]) -> Vec<NBest> {
+/// Whether the model has the vocabulary and reads lines of the length.
+pub(crate) fn check_model<M: StepModel>(
+    model: &M,
+    lexicon: &Lexicon,
+    question: &Question,
+) -> Result<(), DecodeError> {
+    if model.vocabulary_size() != lexicon.size() {
+        let (model, lexicon) = (model.vocabulary_size(), lexicon.size());
+        return Err(DecodeError::VocabularySize { model, lexicon });
+    }
+    if question.line().len() > model.max_length() {
+        let (length, limit) = (question.line().len(), model.max_length());
+        return Err(DecodeError::TooLong { length, limit });
+    }
+    Ok(())
+}
+
+/// The constraints that the options ask for, the weightiest first.
+fn constraints(options: &DecodeOptions) -> Vec<Box<dyn Constraint>> {
+    let mut constraints: Vec<Box<dyn Constraint>> =
+        vec![Box::new(MarksAtPlaces), Box::new(CleanOutput { blocked_words: options.blocked_words })];
+    if options.repetition {
+        constraints.push(Box::new(Repetition));
+    }
+    if options.no_shared_character {
+        constraints.push(Box::new(NoSharedCharacter));
+    }
+    if !options.forbidden_characters.is_empty() {
+        constraints.push(Box::new(options.forbidden_characters.chars().collect::<ForbiddenCharacters>()));
+    }
+    if options.mirror {
+        constraints.push(Box::new(Mirror));
+    }
+    constraints.push(Box::new(LockedCharacters));
+    if let Some(pattern) = &options.tone_pattern {
+        constraints.push(Box::new(Tones { pattern: pattern.clone(), book: ToneBook::default() }));
+    }
+    if options.end_tone {
+        constraints.push(Box::new(EndTone));
+    }
+    if options.tone_opposition_weight != 0.0 {
+        let (weight, book) = (options.tone_opposition_weight, ToneBook::default());
+        constraints.push(Box::new(ToneOpposition { weight, book }));
+    }
+    if options.word_class_weight != 0.0 {
+        constraints.push(Box::new(WordClasses { weight: options.word_class_weight }));
+    }
+    if !options.theme.is_empty() {
+        constraints.push(Box::new(Theme::new(&options.theme, options.theme_weight)));
+    }
+    constraints
+}
+
+/// A search with its model.
+pub(crate) struct Run<'a, M> {
+    pub(crate) model: &'a M,
+    pub(crate) options: &'a DecodeOptions,
+    pub(crate) cancel: &'a CancelToken,
+}
+
+impl<M: StepModel> Run<'_, M> {
+    /// Lists for `wanted` answers to each question.
+    pub(crate) fn lists(&self, plans: &[&Plan<'_>], wanted: usize) -> Vec<NBest> {
         let option = self.options.min_difference;
-        plans.iter().map(|p| NBest::new(self.options.num_hypotheses, min_difference(option, p))).collect()
+        plans.iter().map(|plan| NBest::new(wanted, min_difference(option, plan))).collect()
     }
 
-    fn beam<M: StepModel>(&self, model: &M, plans: &[&Plan<'_>]) -> Result<Vec<Vec<Answer>>, DecodeError> {
-        let mut lists = self.lists(plans);
+    /// All answers to questions of one length.
+    fn answers(&self, plans: &[&Plan<'_>]) -> Result<Vec<Vec<Answer>>, DecodeError> {
+        let mut lists = self.lists(plans, self.options.num_hypotheses);
         let mut open: Vec<usize> = (0..plans.len()).collect();
         // The first round finds as many distinct lines as are asked for. Later ones, which must differ from
         // what is chosen, replace those that are too similar, as long as they find any.
-        while !open.is_empty() {
-            let job = |&i: &usize| BeamJob {
-                plan: plans[i],
-                width: self.options.width(lists[i].missing()),
-                avoid: lists[i].chosen(),
-                min_difference: lists[i].min_difference(),
-            };
-            let jobs: Vec<BeamJob<'_>> = open.iter().map(job).collect();
-            let found = beam(model, &jobs)?;
+        for round in 0.. {
+            if open.is_empty() {
+                break;
+            }
+            let width = |list: &NBest| self.options.width(list.missing());
+            let found = self.round(plans, &lists, &open, round, width)?;
             let mut still_open = Vec::new();
             for (i, answers) in open.into_iter().zip(found) {
-                if lists[i].add(answers) > 0 && lists[i].missing() > 0 {
+                let added = lists[i].add(answers) > 0;
+                if lists[i].missing() > 0 && self.goes_on(added, round) {
                     still_open.push(i);
                 }
             }
             open = still_open;
         }
-        Ok(lists.into_iter().map(NBest::finish).collect())
+        let mut answers: Vec<Vec<Answer>> = lists.into_iter().map(NBest::finish).collect();
+        polish(self.model, self.cancel, self.options, plans, &mut answers)?;
+        Ok(answers)
     }
 
-    fn sample<M: StepModel>(
+    /// Whether another round may find more after one that did or did not.
+    pub(crate) fn goes_on(&self, added: bool, round: usize) -> bool {
+        match self.options.search {
+            SearchMethod::Sampling => round + 1 < SAMPLING_ROUNDS,
+            SearchMethod::Beam | SearchMethod::BestFirst => added,
+        }
+    }
+
+    /// One round of the search for each open question: what it finds, near-duplicates among it.
+    pub(crate) fn round(
         &self,
-        model: &M,
         plans: &[&Plan<'_>],
-        options: &SamplingOptions,
+        lists: &[NBest],
+        open: &[usize],
+        round: usize,
+        width: impl Fn(&NBest) -> usize,
     ) -> Result<Vec<Vec<Answer>>, DecodeError> {
-        let mut lists = self.lists(plans);
-        let draws = self.options.num_hypotheses;
-        for round in 0..SAMPLING_ROUNDS {
-            let open: Vec<usize> = (0..plans.len()).filter(|&i| lists[i].missing() > 0).collect();
-            let jobs: Vec<SampleJob<'_>> = open
-                .iter()
-                .map(|&i| SampleJob { plan: plans[i], draws, first_draw: round * draws })
-                .collect();
-            let found = sample(model, options, &jobs)?;
-            for (i, answers) in open.into_iter().zip(found) {
-                lists[i].add(answers);
+        let Self { model, options, cancel } = *self;
+        match options.search {
+            SearchMethod::Beam => {
+                let job = |&i: &usize| BeamJob {
+                    plan: plans[i],
+                    start: plans[i].draft(),
+                    width: width(&lists[i]),
+                    groups: options.num_beam_groups,
+                    penalty: f64::from(options.diversity_penalty),
+                    avoid: lists[i].chosen(),
+                    min_difference: lists[i].min_difference(),
+                };
+                beam(model, cancel, &open.iter().map(job).collect::<Vec<_>>())
+            }
+            SearchMethod::Sampling => {
+                let draws = options.num_hypotheses;
+                let job = |&i: &usize| SampleJob { plan: plans[i], draws, first_draw: round * draws };
+                sample(model, cancel, options, &open.iter().map(job).collect::<Vec<_>>())
+            }
+            SearchMethod::BestFirst => {
+                let own: Vec<&Plan<'_>> = open.iter().map(|&i| plans[i]).collect();
+                let avoid: Vec<_> =
+                    open.iter().map(|&i| (lists[i].chosen(), lists[i].min_difference())).collect();
+                best_first(model, cancel, &own, &avoid)
             }
         }
-        Ok(lists.into_iter().map(NBest::finish).collect())
     }
 }

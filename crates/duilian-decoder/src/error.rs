@@ -85,6 +85,25 @@ pub enum DecodeError {
         /// Number of tokens.
         vocabulary: usize,
     },
+    /// The search was stopped by its [`CancelToken`](crate::CancelToken).
+    #[error("cancelled")]
+    Cancelled,
+    /// A line that is to be scored has another length than the question.
+    #[error("a line of {got} characters cannot answer one of {expected}")]
+    LineLength {
+        /// Number of characters, marks included.
+        got: usize,
+        /// Number of characters of the question.
+        expected: usize,
+    },
+    /// A line that is to be explained breaks a constraint.
+    #[error("{character:?} at place {place} breaks a constraint of the decoder")]
+    NotAllowed {
+        /// The first character after which no line keeps all constraints.
+        character: char,
+        /// Its place, from 1.
+        place: usize,
+    },
     /// The model failed.
     #[error("the model failed")]
     Model(#[source] Arc<dyn std::error::Error + Send + Sync>),

@@ -1,11 +1,14 @@
 //! What the rules need to know of a vocabulary, computed once.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use duilian_core::{TokenId, Vocabulary, is_han, is_mark};
 use duilian_prosody::{BlockedWords, Tone, satisfies_end_tone};
 
-use crate::{TokenSet, words::WordIndex};
+use crate::TokenSet;
+use crate::tables::Tables;
+use crate::words::{BlockedWord, WordIndex};
 
 /// Tables of one vocabulary that all questions share: characters and ids, which ids are Han characters, which
 /// of them count as level or oblique at the end of a line, and the blocked words by their tokens.
@@ -41,13 +44,15 @@ pub struct Lexicon {
     level: TokenSet,
     oblique: TokenSet,
     words: WordIndex,
+    /// What only some questions need, made when it is first asked for.
+    tables: Arc<Tables>,
 }
 
 impl Lexicon {
     /// Computes the tables. `unknown` stands for every character outside the vocabulary.
     ///
     /// An id counts only if its character has that very id, so that no character has two. A blocked word with
-    /// a character outside the vocabulary cannot be written and is left out.
+    /// a character outside the vocabulary cannot be written and is left out; so is such a context.
     pub fn new(vocabulary: &(impl Vocabulary + ?Sized), unknown: TokenId, blocked: &BlockedWords) -> Self {
         let size = vocabulary.size();
         let characters: Vec<Option<char>> = (0..=u16::MAX)
@@ -64,16 +69,22 @@ impl Lexicon {
         let set = |member: &dyn Fn(char) -> bool| {
             TokenSet::from_fn(size, |id| characters[id.index()].is_some_and(member))
         };
-        let words = blocked
-            .words()
-            .filter_map(|word| word.iter().map(|c| ids.get(c).copied()).collect::<Option<Vec<_>>>());
+        let tokens = |characters: &[char]| {
+            characters.iter().map(|c| ids.get(c).copied()).collect::<Option<Box<[TokenId]>>>()
+        };
+        let words = blocked.entries().filter_map(|(word, contexts)| {
+            let contexts = contexts.filter_map(|(context, offset)| Some((tokens(context)?, offset)));
+            Some(BlockedWord { tokens: tokens(word)?, contexts: contexts.collect() })
+        });
+        let words = WordIndex::new(size, words);
         Self {
             unknown,
             writable: set(&|_| true),
             han: set(&is_han),
             level: set(&|c| is_han(c) && satisfies_end_tone(c, Tone::Level)),
             oblique: set(&|c| is_han(c) && satisfies_end_tone(c, Tone::Oblique)),
-            words: WordIndex::new(size, words),
+            words,
+            tables: Arc::default(),
             characters,
             ids,
         }
@@ -81,7 +92,7 @@ impl Lexicon {
 
     /// A vocabulary of `size` Han characters with any blocked words.
     #[cfg(test)]
-    pub(crate) fn of_han(size: usize, words: &[Vec<TokenId>]) -> Self {
+    pub(crate) fn of_han(size: usize, words: &[BlockedWord]) -> Self {
         let characters: Vec<Option<char>> = ('\u{4E00}'..).take(size).map(Some).collect();
         let ids = characters.iter().zip(0..).filter_map(|(c, id)| c.map(|c| (c, TokenId(id)))).collect();
         let all = TokenSet::from_fn(size, |_| true);
@@ -93,6 +104,7 @@ impl Lexicon {
             level: all.clone(),
             oblique: all,
             words: WordIndex::new(size, words.iter().cloned()),
+            tables: Arc::default(),
             characters,
         }
     }
@@ -133,6 +145,10 @@ impl Lexicon {
             Tone::Level => &self.level,
             Tone::Oblique => &self.oblique,
         }
+    }
+
+    pub(crate) fn tables(&self) -> &Tables {
+        &self.tables
     }
 
     pub(crate) fn words(&self) -> &WordIndex {

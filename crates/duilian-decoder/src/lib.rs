@@ -78,27 +78,44 @@
 //! ```
 
 mod answer;
+mod cancel;
 mod constraint;
 mod decoder;
+mod devices;
 mod error;
+mod explain;
 mod lexicon;
 mod options;
 mod plan;
 mod question;
+mod relation;
+mod rerank;
 mod rules;
+mod score;
 mod search;
 mod step_model;
+mod stream;
+mod tables;
 mod token_set;
+mod wishes;
 mod words;
 
 pub use answer::Answer;
+pub use cancel::CancelToken;
 pub use constraint::{Constraint, Demands, Draft};
 pub use decoder::Decoder;
+pub use devices::{DeviceConstraint, DeviceOptions};
 pub use error::DecodeError;
+pub use explain::{Alternative, Explanation, PlaceExplanation};
 pub use lexicon::Lexicon;
-pub use options::{DecodeOptions, SamplingOptions};
+pub use options::{DecodeOptions, SearchMethod};
 pub use plan::{Plan, SEARCH_LIMIT};
 pub use question::Question;
+pub use relation::{Relation, RelationTable};
+pub use rerank::{Fit, FitExample, FitOptions, Ranked, RerankParts, RerankWeights, Reranker, fit_weights};
 pub use rules::{CleanOutput, EndTone, LockedCharacters, MarksAtPlaces, NoSharedCharacter, Repetition};
+pub use score::{LineScore, score, score_batch};
 pub use step_model::{Source, StepModel};
+pub use stream::{Answers, BatchAnswers};
 pub use token_set::TokenSet;
+pub use wishes::{ForbiddenCharacters, Mirror, Theme, ToneOpposition, Tones, WordClasses};

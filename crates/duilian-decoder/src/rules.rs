@@ -34,10 +34,7 @@ impl Constraint for Repetition {
     }
 
     fn restrict(&self, question: &Question, _: &Lexicon, demands: &mut Demands) {
-        demands.all_different();
-        for (place, first) in question.first_places().into_iter().enumerate() {
-            demands.tie(first, place);
-        }
+        demands.repeat_like(&question.first_places());
     }
 }
 

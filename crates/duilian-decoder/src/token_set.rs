@@ -71,14 +71,46 @@ impl TokenSet {
         }
     }
 
-    /// Becomes a copy of the other set without giving up its memory.
-    pub fn copy_from(&mut self, other: &Self) {
-        self.words.clone_from(&other.words);
+    /// Takes out all that is in the other set.
+    pub fn subtract(&mut self, other: &Self) {
+        for (word, &less) in self.words.iter_mut().zip(&other.words) {
+            *word &= !less;
+        }
+    }
+
+    /// Takes all ids out and makes room for ids below `size`.
+    pub fn reset(&mut self, size: usize) {
+        self.words.clear();
+        self.words.resize(size.div_ceil(64), 0);
+    }
+
+    /// Ids below this number have room, a multiple of 64.
+    pub(crate) fn capacity(&self) -> usize {
+        self.words.len() * 64
     }
 
     /// The bits, 64 ids a word.
-    pub(crate) fn words(&self) -> &[u64] {
+    pub(crate) fn bits(&self) -> &[u64] {
         &self.words
+    }
+
+    /// Adds a weight to the entries of all ids of the set.
+    pub(crate) fn add_to(&self, weights: &mut [f32], weight: f32) {
+        for (entries, &word) in weights.chunks_mut(64).zip(&self.words) {
+            for (bit, entry) in entries.iter_mut().enumerate() {
+                *entry += if word >> bit & 1 == 1 { weight } else { 0.0 };
+            }
+        }
+    }
+
+    /// Whether the sets have an id in common.
+    pub fn intersects(&self, other: &Self) -> bool {
+        self.words.iter().zip(&other.words).any(|(a, b)| a & b != 0)
+    }
+
+    /// Becomes a copy of the other set without giving up its memory.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.words.clone_from(&other.words);
     }
 
     /// Number of ids in the set.

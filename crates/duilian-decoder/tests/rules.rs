@@ -6,19 +6,29 @@ use common::{Characters, Scripted, assert_sound};
 use duilian_core::{Direction, Line, MARKS, is_mark};
 use duilian_decoder::{
     CleanOutput, Constraint, DecodeError, DecodeOptions, Demands, Draft, EndTone, Lexicon, MarksAtPlaces,
-    NoSharedCharacter, Plan, Question, Repetition, SamplingOptions, TokenSet,
+    NoSharedCharacter, Plan, Question, Repetition, SearchMethod, TokenSet,
 };
 use duilian_prosody::{required_end_tone, satisfies_end_tone};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 fn searches() -> Vec<DecodeOptions> {
-    let sampling = SamplingOptions { top_k: 20, top_p: 0.9, temperature: 1.5, seed: 11 };
+    let base = DecodeOptions::default;
     vec![
         DecodeOptions::greedy(),
-        DecodeOptions::default(),
-        DecodeOptions { num_hypotheses: 5, beam_size: 3, ..DecodeOptions::default() },
-        DecodeOptions { num_hypotheses: 3, sampling: Some(sampling), ..DecodeOptions::default() },
+        base(),
+        DecodeOptions { num_hypotheses: 5, beam_size: 3, ..base() },
+        DecodeOptions { num_hypotheses: 4, num_beam_groups: 2, polish_rounds: 2, ..base() },
+        DecodeOptions {
+            search: SearchMethod::Sampling,
+            num_hypotheses: 3,
+            sampling_topk: 20,
+            sampling_topp: 0.9,
+            sampling_temperature: 1.5,
+            seed: 11,
+            ..base()
+        },
+        DecodeOptions { search: SearchMethod::BestFirst, num_hypotheses: 2, ..base() },
     ]
 }
 
@@ -61,7 +71,7 @@ proptest! {
                 Ok(answers) => {
                     assert_sound(&model, &decoder, &question, &answers);
                     prop_assert_eq!(&answers, &decoder.answer(&model, &question).expect("as before"));
-                    if options.sampling.is_none() && decoder.plan(&question).expect("planned").free_places() > 1 {
+                    if options.search == SearchMethod::Beam && decoder.plan(&question).expect("planned").free_places() > 1 {
                         prop_assert_eq!(answers.len(), options.num_hypotheses);
                     }
                 }

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use common::{Characters, Scripted, assert_sound, broken};
 use duilian_core::{Direction, Line, TokenId, is_han};
 use duilian_decoder::{
-    Answer, DecodeError, DecodeOptions, Decoder, Question, SamplingOptions, Source, StepModel, TokenSet,
+    Answer, DecodeError, DecodeOptions, Decoder, Question, SearchMethod, Source, StepModel, TokenSet,
 };
 use duilian_prosody::{required_end_tone, satisfies_end_tone};
 
@@ -45,6 +45,7 @@ fn exhaustive(model: &Scripted, decoder: &Decoder, vocabulary: &Characters, q: &
             log_prob_per_character: 0.0,
             place_log_probs: Vec::new(),
             score: *sum,
+            waived: Vec::new(),
         };
         broken(q, &answer).is_empty()
     };
@@ -176,12 +177,14 @@ fn a_batch_gives_what_each_question_gives_alone() {
         question("人人"),
         question("天地人和"),
     ];
-    for sampling in [None, Some(SamplingOptions { seed: 5, ..SamplingOptions::default() })] {
+    for search in [SearchMethod::Beam, SearchMethod::Sampling, SearchMethod::BestFirst] {
         for max_batch_size in [1, 2, 32] {
             let options = DecodeOptions {
                 num_hypotheses: 3,
                 max_batch_size,
-                sampling: sampling.clone(),
+                search,
+                seed: 5,
+                polish_rounds: 1,
                 ..DecodeOptions::default()
             };
             let decoder = vocabulary.decoder(options);
@@ -202,15 +205,19 @@ fn sampling_follows_its_seed_and_its_limits() {
     let vocabulary = Characters::common();
     let model = Scripted::new(&vocabulary, 1);
     let q = question("明月松间照");
-    let sample = |sampling: SamplingOptions| {
-        let options =
-            DecodeOptions { num_hypotheses: 4, sampling: Some(sampling), ..DecodeOptions::default() };
+    let with = |seed, sampling_topk, sampling_topp, sampling_temperature| {
+        let options = DecodeOptions {
+            num_hypotheses: 4,
+            sampling_topk,
+            sampling_topp,
+            sampling_temperature,
+            ..DecodeOptions::sampling(seed)
+        };
         let decoder = vocabulary.decoder(options);
         let answers = decoder.answer(&model, &q).expect("answerable");
         assert_sound(&model, &decoder, &q, &answers);
         lines(&answers)
     };
-    let with = |seed, top_k, top_p, temperature| sample(SamplingOptions { top_k, top_p, temperature, seed });
     assert_eq!(with(1, 0, 1.0, 1.0), with(1, 0, 1.0, 1.0));
     assert_ne!(with(1, 0, 1.0, 1.0), with(2, 0, 1.0, 1.0));
     assert_eq!(with(1, 0, 1.0, 1.0).len(), 4);
@@ -226,11 +233,7 @@ fn sampling_draws_in_proportion_to_probability() {
     let vocabulary = Characters::new("春花秋月".chars());
     let model = Scripted::new(&vocabulary, 4);
     let q = question("甲");
-    let options = |seed| DecodeOptions {
-        sampling: Some(SamplingOptions { seed, ..SamplingOptions::default() }),
-        end_tone: false,
-        ..DecodeOptions::default()
-    };
+    let options = |seed| DecodeOptions { end_tone: false, ..DecodeOptions::sampling(seed) };
     let decoder = vocabulary.decoder(options(0));
     let scores = model.log_probs(decoder.plan(&q).expect("answerable").source(), &[]);
     let probability = |c| f64::from(scores[decoder.lexicon().token(c).index()]).exp();
@@ -290,8 +293,8 @@ fn numbers_that_are_none_still_give_lines() {
     let size = duilian_core::Vocabulary::size(&vocabulary);
     let q = question("一行白鹭上青天");
     for value in [f32::NAN, f32::NEG_INFINITY, f32::INFINITY, f32::MAX, 0.0] {
-        for sampling in [None, Some(SamplingOptions::default())] {
-            let options = DecodeOptions { num_hypotheses: 3, sampling, ..DecodeOptions::default() };
+        for search in [SearchMethod::Beam, SearchMethod::Sampling, SearchMethod::BestFirst] {
+            let options = DecodeOptions { num_hypotheses: 3, search, ..DecodeOptions::default() };
             let model = Constant { size, value, surplus: 0, limit: 64 };
             let answers = vocabulary.decoder(options).answer(&model, &q).expect("answerable");
             assert_eq!(answers.len(), 3);
@@ -333,22 +336,30 @@ fn a_question_that_cannot_be_answered_leaves_the_others_alone() {
 
 #[test]
 fn options_that_make_no_sense_are_named() {
-    let sampling =
-        |top_p, temperature| Some(SamplingOptions { top_p, temperature, ..SamplingOptions::default() });
     let base = DecodeOptions::default;
     for (options, name) in [
         (DecodeOptions { beam_size: 0, ..base() }, "beam_size"),
         (DecodeOptions { num_hypotheses: 0, ..base() }, "num_hypotheses"),
         (DecodeOptions { max_batch_size: 0, ..base() }, "max_batch_size"),
-        (DecodeOptions { sampling: sampling(0.0, 1.0), ..base() }, "top_p"),
-        (DecodeOptions { sampling: sampling(f32::NAN, 1.0), ..base() }, "top_p"),
-        (DecodeOptions { sampling: sampling(1.0, 0.0), ..base() }, "temperature"),
-        (DecodeOptions { sampling: sampling(1.0, f32::INFINITY), ..base() }, "temperature"),
+        (DecodeOptions { num_beam_groups: 0, ..base() }, "num_beam_groups"),
+        (DecodeOptions { num_beam_groups: 5, ..base() }, "num_beam_groups"),
+        (DecodeOptions { polish_places: 0, ..base() }, "polish_places"),
+        (DecodeOptions { diversity_penalty: -1.0, ..base() }, "diversity_penalty"),
+        (DecodeOptions { sampling_topp: 0.0, ..base() }, "sampling_topp"),
+        (DecodeOptions { sampling_topp: f32::NAN, ..base() }, "sampling_topp"),
+        (DecodeOptions { sampling_temperature: 0.0, ..base() }, "sampling_temperature"),
+        (DecodeOptions { sampling_temperature: f32::INFINITY, ..base() }, "sampling_temperature"),
+        (DecodeOptions { theme_weight: f32::NAN, ..base() }, "theme_weight"),
     ] {
         let error = options.validate().expect_err(name);
         assert!(matches!(error, DecodeError::Option { option, .. } if option == name));
     }
     let read: DecodeOptions =
-        serde_json::from_str(r#"{"beam_size": 7, "sampling": {"top_k": 3}}"#).expect("valid");
-    assert_eq!((read.beam_size, read.sampling.map(|s| s.top_k)), (7, Some(3)));
+        serde_json::from_str(r#"{"beam_size": 7, "search": "sampling", "sampling_topk": 3, "tone_pattern": "平仄"}"#)
+            .expect("valid");
+    assert_eq!((read.beam_size, read.sampling_topk, read.search), (7, 3, SearchMethod::Sampling));
+    assert_eq!(read.tone_pattern.as_ref().map(ToString::to_string), Some("平仄".into()));
+    let again: DecodeOptions =
+        serde_json::from_str(&serde_json::to_string(&read).expect("plain data")).expect("written by us");
+    assert_eq!(again, read);
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use duilian_core::{Direction, Line, TokenId, Vocabulary};
 use duilian_decoder::{
-    Answer, DecodeError, DecodeOptions, Decoder, Lexicon, Question, SamplingOptions, Source, StepModel,
+    Answer, DecodeError, DecodeOptions, Decoder, Lexicon, Question, SearchMethod, Source, StepModel,
 };
 use duilian_engine::{
     Engine, EngineError, Level, Precision, Shortlist, ShortlistBuilder, ShortlistConfig, answer_parallel,
@@ -180,10 +180,9 @@ fn searches_find_the_same_on_both() {
 fn neither_batches_nor_threads_change_an_answer() {
     let all = &*PRETRAINED;
     let questions = all.questions(70);
-    let sampling = SamplingOptions { top_k: 20, ..SamplingOptions::default() };
     for options in [
         DecodeOptions { num_hypotheses: 3, ..DecodeOptions::default() },
-        DecodeOptions { sampling: Some(sampling), ..DecodeOptions::default() },
+        DecodeOptions { search: SearchMethod::Sampling, sampling_topk: 20, ..DecodeOptions::default() },
     ] {
         let decoder = all.decoder(options);
         let found = |results: Vec<Result<Vec<Answer>, DecodeError>>| {

@@ -3,13 +3,13 @@
 use burn::tensor::activation::log_softmax;
 use burn::tensor::backend::Backend;
 use burn::tensor::{Int, Tensor};
-use duilian_core::{Direction, TokenId};
+use duilian_core::{Direction, LossSum, TokenId};
 use duilian_decoder::{Source, StepModel};
 use duilian_tokenizer::CharTokenizer;
 
 use crate::network::{KeyValue, Memory, attend};
 use crate::network::{Network, project};
-use crate::train::{Batch, LossSum, ids, loss_of_pairs};
+use crate::train::{Batch, ids, loss_of_pairs};
 use crate::{AlignedTransformer, ModelConfig, ModelError, ModelWeights, NetworkWeightsExt};
 
 /// An [`AlignedTransformer`] with its sizes on a device, ready to answer.

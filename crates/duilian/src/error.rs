@@ -10,7 +10,8 @@ pub enum Error {
     /// The line cannot be answered.
     #[error(transparent)]
     Decode(#[from] duilian_decoder::DecodeError),
-    /// The weights cannot be used.
+    /// A network cannot be made.
+    #[cfg(feature = "flex")]
     #[error(transparent)]
     Model(#[from] duilian_model::ModelError),
     /// The weights cannot be read.

@@ -7,7 +7,7 @@ use duilian_decoder::Question;
 use duilian_prosody::{Force, Rule, RuleConfig, check};
 use serde::Serialize;
 
-use crate::Duilian;
+use crate::{Duilian, Error};
 
 /// How often a rule is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
@@ -50,14 +50,17 @@ impl Evaluation {
     ///
     /// let duilian = Duilian::pretrained_with(DecodeOptions::greedy())?;
     /// let pairs = [Couplet::parse("春风入户", "明月当窗").unwrap()];
-    /// let evaluation = Evaluation::measure(&duilian, &pairs);
+    /// let evaluation = Evaluation::measure(&duilian, &pairs)?;
     /// assert_eq!((evaluation.pairs, evaluation.unanswered, evaluation.broken_hard_rules), (1, 0, 0));
     /// assert!(evaluation.loss_forward > 0.0);
     /// # Ok::<(), duilian::Error>(())
     /// ```
-    pub fn measure(duilian: &Duilian, pairs: &[Couplet]) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Decode`] if the model fails.
+    pub fn measure(duilian: &Duilian, pairs: &[Couplet]) -> Result<Self, Error> {
         let loss = |direction| duilian.loss(pairs.iter().map(|p| p.oriented(direction)), direction);
-        let [forward, reverse] = Direction::ALL.map(loss);
+        let (forward, reverse) = (loss(Direction::UpperToLower)?, loss(Direction::LowerToUpper)?);
         let questions: Vec<Question> =
             pairs.iter().map(|p| Question::new(p.upper().clone(), Direction::UpperToLower)).collect();
         let answers: Vec<Option<Line>> = duilian
@@ -83,7 +86,7 @@ impl Evaluation {
             }
         }
         let answered = pairs.iter().zip(&answers).filter_map(|(p, a)| Some((a.as_ref()?, p.lower())));
-        Self {
+        Ok(Self {
             pairs: pairs.len(),
             loss_forward: forward.per_character(),
             loss_reverse: reverse.per_character(),
@@ -96,7 +99,7 @@ impl Evaluation {
                 .into_iter()
                 .map(|(rule, (sum, of))| (rule, RuleRate { rate: sum / of as f64, of }))
                 .collect(),
-        }
+        })
     }
 }
 

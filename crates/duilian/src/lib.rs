@@ -13,9 +13,6 @@
 //! [`corpus`] cleans and mines texts, [`tokenizer`] numbers characters, [`prosody`] knows tones and rules,
 //! [`model`] holds the network and its training loop, [`decoder`] searches under the rules.
 
-#[cfg(not(feature = "flex"))]
-compile_error!("duilian answers on the processor: its feature `flex` must be on");
-
 mod error;
 mod evaluation;
 mod system;
@@ -24,6 +21,7 @@ pub use duilian_core as core;
 pub use duilian_corpus as corpus;
 pub use duilian_decoder as decoder;
 pub use duilian_engine as engine;
+#[cfg(feature = "flex")]
 pub use duilian_model as model;
 pub use duilian_pretrained as pretrained;
 pub use duilian_prosody as prosody;
@@ -31,7 +29,7 @@ pub use duilian_tokenizer as tokenizer;
 pub use duilian_weights as weights;
 
 pub use duilian_core::{Couplet, Direction, Line};
-pub use duilian_decoder::{Answer, DecodeOptions, Question, SamplingOptions};
+pub use duilian_decoder::{Answer, DecodeOptions, Question, SearchMethod};
 pub use error::Error;
 pub use evaluation::{Evaluation, RuleRate, bleu};
 pub use system::Duilian;

@@ -2,14 +2,18 @@
 
 use std::path::Path;
 
-use duilian_core::{Direction, Line, TokenId, Vocabulary};
+use duilian_core::{Direction, Line, LossSum, Vocabulary, is_han};
 use duilian_corpus::normalize_line;
-use duilian_decoder::{Answer, DecodeOptions, Decoder, Lexicon, Question};
-use duilian_model::{AlignedModel, AlignedTransformer, DefaultBackend, LossSum, ModelWeights};
+use duilian_decoder::{Answer, CancelToken, DecodeOptions, Decoder, Lexicon, Question, score_batch};
+use duilian_engine::{Engine, Precision, answer_parallel};
 use duilian_prosody::BlockedWords;
 use duilian_tokenizer::CharTokenizer;
+use duilian_weights::ModelWeights;
 
 use crate::Error;
+
+/// Lines whose loss is computed at once.
+const LOSS_BATCH: usize = 64;
 
 /// Answers lines of couplets.
 ///
@@ -31,7 +35,7 @@ use crate::Error;
 /// ```
 pub struct Duilian {
     tokenizer: CharTokenizer,
-    model: AlignedModel<DefaultBackend>,
+    engine: Engine,
     decoder: Decoder,
 }
 
@@ -51,7 +55,7 @@ impl Duilian {
     pub fn pretrained_with(options: DecodeOptions) -> Result<Self, Error> {
         let weights = ModelWeights::from_bytes(duilian_pretrained::WEIGHTS, "embedded weights")?;
         let tokenizer = CharTokenizer::from_json(duilian_pretrained::TOKENIZER)?;
-        Self::new(weights, tokenizer, options)
+        Self::new(&weights, tokenizer, options)
     }
 
     /// Weights and vocabulary from files: what a training run leaves in its folder.
@@ -59,37 +63,53 @@ impl Duilian {
     /// # Errors
     /// [`Error`] if a file is missing, damaged or foreign, or if the two do not belong together.
     pub fn from_files(weights: &Path, tokenizer: &Path, options: DecodeOptions) -> Result<Self, Error> {
-        Self::new(ModelWeights::load(weights)?, CharTokenizer::load(tokenizer)?, options)
+        Self::new(&ModelWeights::load(weights)?, CharTokenizer::load(tokenizer)?, options)
     }
 
-    /// Joins weights and vocabulary.
+    /// Joins weights and vocabulary. Products are computed in 8 bits ([`Precision::Int8`]).
     ///
     /// # Errors
-    /// [`Error::Mismatch`], [`Error::Model`] if the weights do not fill a network, [`Error::Decode`] for options
+    /// [`Error::Mismatch`], [`Error::Engine`] if the weights do not fill a network, [`Error::Decode`] for options
     /// that make no sense.
     pub fn new(
-        weights: ModelWeights,
+        weights: &ModelWeights,
         tokenizer: CharTokenizer,
         options: DecodeOptions,
     ) -> Result<Self, Error> {
+        Self::with_precision(weights, tokenizer, options, Precision::Int8)
+    }
+
+    /// Joins weights and vocabulary and says how products are computed.
+    ///
+    /// # Errors
+    /// As [`Duilian::new`].
+    pub fn with_precision(
+        weights: &ModelWeights,
+        tokenizer: CharTokenizer,
+        options: DecodeOptions,
+        precision: Precision,
+    ) -> Result<Self, Error> {
         Self::check_sizes(weights.config().vocabulary_size, &tokenizer)?;
-        let model = AlignedModel::from_weights(weights, burn_device())?;
-        Ok(Self { decoder: decoder(&tokenizer, options)?, model, tokenizer })
+        let engine = Engine::from_weights(weights, precision)?;
+        Ok(Self { decoder: decoder(&tokenizer, options)?, engine, tokenizer })
     }
 
     /// The same system with random weights: what an evaluation is to be compared with.
     ///
     /// # Errors
-    /// As [`Duilian::new`].
+    /// As [`Duilian::new`], and [`Error::Model`] for sizes that do not fit together.
+    #[cfg(feature = "flex")]
     pub fn untrained(
-        config: &duilian_model::ModelConfig,
+        config: &duilian_weights::ModelConfig,
         tokenizer: CharTokenizer,
         options: DecodeOptions,
     ) -> Result<Self, Error> {
-        Self::check_sizes(config.vocabulary_size, &tokenizer)?;
-        let network = AlignedTransformer::<DefaultBackend>::new(config, 0, &burn_device())?;
-        let model = AlignedModel::new(network, config.clone(), burn_device());
-        Ok(Self { decoder: decoder(&tokenizer, options)?, model, tokenizer })
+        use duilian_model::{AlignedTransformer, DefaultBackend, DefaultDevice, NetworkWeightsExt};
+
+        let device = DefaultDevice::default();
+        let network = AlignedTransformer::<DefaultBackend>::new(config, 0, &device)?;
+        let weights = ModelWeights::from_model(&network, config, "random");
+        Self::with_precision(&weights, tokenizer, options, Precision::F32)
     }
 
     fn check_sizes(weights: usize, tokenizer: &CharTokenizer) -> Result<(), Error> {
@@ -127,26 +147,47 @@ impl Duilian {
     /// # Errors
     /// [`Error::Decode`].
     pub fn answer(&self, question: &Question) -> Result<Vec<Answer>, Error> {
-        Ok(self.decoder.answer(&self.model, question)?)
+        Ok(self.decoder.answer(&self.engine, question)?)
     }
 
-    /// Answers to many questions at once, in their order; one that cannot be answered leaves the others alone.
+    /// Answers to many questions at once, in their order, on all threads of the machine; one that cannot be answered
+    /// leaves the others alone. The answers do not depend on the number of threads.
     pub fn answer_batch(&self, questions: &[Question]) -> Vec<Result<Vec<Answer>, Error>> {
-        let results = self.decoder.answer_batch(&self.model, questions);
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let results = answer_parallel(&self.decoder, &self.engine, questions, threads);
         results.into_iter().map(|r| r.map_err(Error::from)).collect()
     }
 
-    /// Loss of known answers: pairs of given and asked-for line.
+    /// Loss of known answers: pairs of given and asked-for line. Pairs of unequal length, and pairs longer than the
+    /// model reads, are left out; marks and characters outside the vocabulary cost nothing.
+    ///
+    /// # Errors
+    /// [`Error::Decode`] if the model fails.
     pub fn loss<'a>(
         &self,
         pairs: impl IntoIterator<Item = (&'a Line, &'a Line)>,
         direction: Direction,
-    ) -> LossSum {
-        let pairs: Vec<(Vec<TokenId>, Vec<TokenId>)> = pairs
+    ) -> Result<LossSum, Error> {
+        let limit = self.engine.config().max_length;
+        let known: Vec<(Question, Vec<Line>)> = pairs
             .into_iter()
-            .map(|(given, asked)| (self.tokenizer.encode(given), self.tokenizer.encode(asked)))
+            .filter(|(given, asked)| given.len() == asked.len() && given.len() <= limit)
+            .map(|(given, asked)| (Question::new(given.clone(), direction), vec![asked.clone()]))
             .collect();
-        self.model.loss(&pairs, direction)
+        let lexicon = self.decoder.lexicon();
+        let scores = score_batch(&self.engine, lexicon, &known, LOSS_BATCH, &CancelToken::new())?;
+        let mut sum = LossSum { pairs: known.len(), ..LossSum::default() };
+        for ((_, lines), scores) in known.iter().zip(&scores) {
+            for (line, score) in lines.iter().zip(scores) {
+                for (&c, &log_prob) in line.chars().iter().zip(&score.place_log_probs) {
+                    if is_han(c) && lexicon.id(c).is_some() {
+                        sum.nats -= f64::from(log_prob);
+                        sum.characters += 1;
+                    }
+                }
+            }
+        }
+        Ok(sum)
     }
 
     /// The vocabulary.
@@ -154,9 +195,9 @@ impl Duilian {
         &self.tokenizer
     }
 
-    /// The model, for searches of one's own.
-    pub fn model(&self) -> &AlignedModel<DefaultBackend> {
-        &self.model
+    /// The engine, for searches of one's own.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
     }
 
     /// The search.
@@ -174,7 +215,7 @@ impl Duilian {
 impl std::fmt::Debug for Duilian {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Duilian")
-            .field("model", self.model.config())
+            .field("model", self.engine.config())
             .field("options", self.decoder.options())
             .finish_non_exhaustive()
     }
@@ -183,9 +224,4 @@ impl std::fmt::Debug for Duilian {
 fn decoder(tokenizer: &CharTokenizer, options: DecodeOptions) -> Result<Decoder, Error> {
     let lexicon = Lexicon::new(tokenizer, CharTokenizer::UNK, &BlockedWords::default());
     Ok(Decoder::new(lexicon, options)?)
-}
-
-/// The processor.
-fn burn_device() -> duilian_model::DefaultDevice {
-    duilian_model::DefaultDevice::default()
 }

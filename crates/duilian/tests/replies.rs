@@ -100,12 +100,12 @@ fn a_trained_system_beats_an_untrained_one() {
         let (upper, lower) = pair.split_once('\t').expect("two lines");
         Couplet::parse(upper, lower).expect("valid")
     });
-    let config = DUILIAN.model().config();
+    let config = DUILIAN.engine().config();
     let untrained =
         Duilian::untrained(config, DUILIAN.tokenizer().clone(), DecodeOptions::default()).expect("fits");
     let loss = |system: &Duilian| {
         let lines = pairs.iter().map(|p| p.oriented(Direction::UpperToLower));
-        system.loss(lines, Direction::UpperToLower).per_character()
+        system.loss(lines, Direction::UpperToLower).expect("scores").per_character()
     };
     assert!(loss(&DUILIAN) + 1.0 < loss(&untrained), "{} {}", loss(&DUILIAN), loss(&untrained));
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use duilian_core::TokenId;
 
+use super::related::Related;
 use crate::constraint::Demands;
 use crate::words::WordIndex;
 use crate::{Draft, Lexicon, TokenSet};
@@ -16,6 +17,8 @@ pub(super) struct Group {
     pub(super) allowed: TokenSet,
     /// Whether other places could use up what is allowed here, so that looking ahead is needed.
     pub(super) tight: bool,
+    /// Weights in nats by id, summed over the places; empty if there are none.
+    pub(super) weights: Vec<f32>,
 }
 
 /// Why the demands cannot be met.
@@ -27,6 +30,15 @@ pub(super) enum Failure {
     Exhausted,
 }
 
+/// What may be put at a place.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Candidates {
+    /// All that is allowed, and perhaps more.
+    pub(crate) tokens: TokenSet,
+    /// Those of the tokens of which it is not sure that the line can be finished.
+    pub(crate) doubtful: TokenSet,
+}
+
 /// The places of an answer as groups of equal ones.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
@@ -34,11 +46,12 @@ pub(super) struct Layout {
     /// The group of each place; `None` at copied places.
     pub(super) group_of: Vec<Option<usize>>,
     pub(super) all_different: bool,
+    /// Pairs of groups that have different tokens even where not all have.
+    distinct: Vec<(usize, usize)>,
     pub(super) no_blocked_words: bool,
+    pub(super) relations: Vec<Related>,
     /// What all answers have, and a way to fill the tight groups.
     pub(super) start: Draft,
-    /// Tokens that could take something away from tight groups; empty where no group is tight.
-    pub(super) critical: TokenSet,
 }
 
 impl Layout {
@@ -54,46 +67,70 @@ impl Layout {
             groups: Vec::new(),
             group_of: vec![None; length],
             all_different: demands.all_different,
+            distinct: Vec::new(),
             no_blocked_words: demands.no_blocked_words,
+            relations: Vec::new(),
             start: Draft { line: vec![None; length], witness: Vec::new() },
-            critical: TokenSet::empty(lexicon.size()),
         };
         for place in 0..length {
             if demands.copied[place] {
                 layout.start.line[place] = Some(copied(place));
             } else {
-                layout.place_into_group(demands, place);
+                layout.place_into_group(demands, place)?;
             }
         }
         if demands.no_blocked_words {
-            let mut others = lexicon.writable().clone();
-            lexicon.words().single().iter().for_each(|token| others.remove(token));
-            layout.groups.iter_mut().for_each(|group| group.allowed.intersect(&others));
+            layout.groups.iter_mut().for_each(|group| group.allowed.subtract(lexicon.words().single()));
         }
+        layout.bind_relations(demands)?;
         layout.fix_single_choices()?;
+        layout.check_distinct()?;
         layout.find_tight(lexicon.words());
-        if let Some(word) =
-            layout.no_blocked_words.then(|| lexicon.words().find(&layout.start.line)).flatten()
-        {
-            return Err(Failure::Impossible { place: word.start });
-        }
-        if layout.groups.iter().any(|group| group.tight) {
-            layout.start.witness = layout.solve(&layout.start.line, lexicon.words())?;
-        }
+        layout.start.witness = layout.solve(&layout.start.line, lexicon.words())?;
         Ok(layout)
     }
 
-    fn place_into_group(&mut self, demands: &Demands, place: usize) {
+    fn place_into_group(&mut self, demands: &Demands, place: usize) -> Result<(), Failure> {
         let same = |group: &Group| demands.tied[group.places[0]] == demands.tied[place];
-        if let Some(g) = self.groups.iter().position(same) {
-            self.groups[g].places.push(place);
-            self.groups[g].allowed.intersect(&demands.sets[place]);
-            self.group_of[place] = Some(g);
-        } else {
-            let allowed = demands.sets[place].clone();
+        let weights = &demands.weights[place];
+        let Some(g) = self.groups.iter().position(same) else {
+            let (allowed, weights) = (demands.sets[place].clone(), weights.clone());
             self.group_of[place] = Some(self.groups.len());
-            self.groups.push(Group { places: vec![place], allowed, tight: false });
+            self.groups.push(Group { places: vec![place], allowed, tight: false, weights });
+            return Ok(());
+        };
+        let group = &mut self.groups[g];
+        let class = |place: usize| demands.classes.as_ref().and_then(|classes| classes.get(place));
+        if class(group.places[0]) != class(place) {
+            return Err(Failure::Impossible { place });
         }
+        group.places.push(place);
+        group.allowed.intersect(&demands.sets[place]);
+        group.weights.resize(group.weights.len().max(weights.len()), 0.0);
+        group.weights.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += weight);
+        self.group_of[place] = Some(g);
+        Ok(())
+    }
+
+    fn bind_relations(&mut self, demands: &Demands) -> Result<(), Failure> {
+        for relation in &demands.relations {
+            let mut terms = Vec::with_capacity(relation.terms.len());
+            for &(place, column) in &relation.terms {
+                let g = self.group_of[place].ok_or(Failure::Impossible { place })?;
+                if relation.distinct {
+                    for &(other, _) in &terms {
+                        if other == g {
+                            return Err(Failure::Impossible { place });
+                        }
+                        self.distinct.push((other, g));
+                    }
+                }
+                terms.push((g, column));
+            }
+            self.relations.push(Related::new(relation.table.clone(), terms));
+        }
+        while self.relations.iter_mut().fold(false, |changed, r| changed | r.make_consistent(&mut self.groups)) {}
+        Ok(())
     }
 
     /// Fills groups that have only one choice, until none is left.
@@ -117,76 +154,127 @@ impl Layout {
         }
     }
 
-    /// A group is not tight if, outside all blocked words, it has a token for itself whatever the other
-    /// groups take: such a token always finishes the line, so nobody need look ahead for this group.
+    /// Whether groups that must differ have different tokens where both are filled.
+    fn check_distinct(&self) -> Result<(), Failure> {
+        let same = |&&(a, b): &&(usize, usize)| {
+            let token = self.token(&self.start.line, a);
+            token.is_some() && token == self.token(&self.start.line, b)
+        };
+        match self.distinct.iter().find(same) {
+            Some(&(_, g)) => Err(Failure::Impossible { place: self.groups[g].places[0] }),
+            None => Ok(()),
+        }
+    }
+
+    /// A group is not tight if it is in no relation and, outside all blocked words, has a token for itself
+    /// whatever the other groups take: such a token always finishes the line, so nobody need look ahead for
+    /// this group.
     fn find_tight(&mut self, words: &WordIndex) {
         let nothing = TokenSet::default();
         let parts = if self.no_blocked_words { words.parts() } else { &nothing };
         let open = |group: &Group| self.start.line[group.places[0]].is_none();
         let needed = if self.all_different { self.groups.iter().filter(|g| open(g)).count() } else { 1 };
-        let tight: Vec<bool> =
-            self.groups.iter().map(|g| open(g) && g.allowed.len_without(parts) < needed).collect();
-        for (group, tight) in self.groups.iter_mut().zip(tight) {
-            group.tight = tight;
-            if tight {
-                self.critical.unite(&group.allowed);
-                self.critical.unite(parts);
+        let related = |g: usize| self.relations.iter().any(|relation| relation.involves(g));
+        let is_tight = |(g, group): (usize, &Group)| {
+            open(group) && (related(g) || group.allowed.len_without(parts) < needed)
+        };
+        let tight: Vec<bool> = self.groups.iter().enumerate().map(is_tight).collect();
+        self.groups.iter_mut().zip(tight).for_each(|(group, tight)| group.tight = tight);
+    }
+
+    /// The token of a group in a line.
+    pub(super) fn token(&self, line: &[Option<TokenId>], g: usize) -> Option<TokenId> {
+        line[self.groups[g].places[0]]
+    }
+
+    /// Whether two groups must have different tokens.
+    pub(super) fn differ(&self, a: usize, b: usize) -> bool {
+        a != b && (self.all_different || self.distinct.contains(&(a, b)) || self.distinct.contains(&(b, a)))
+    }
+
+    /// Takes out of `allowed` the tokens of groups from which the group must differ.
+    pub(super) fn subtract_taken(&self, line: &[Option<TokenId>], g: usize, allowed: &mut TokenSet) {
+        if !self.all_different && self.distinct.is_empty() {
+            return;
+        }
+        for other in 0..self.groups.len() {
+            if let Some(token) = self.token(line, other).filter(|_| self.differ(g, other)) {
+                allowed.remove(token);
             }
         }
     }
 
-    /// The tokens chosen so far for groups.
-    pub(super) fn taken<'a>(&'a self, line: &'a [Option<TokenId>]) -> impl Iterator<Item = TokenId> + 'a {
-        self.groups.iter().filter_map(|group| line[group.places[0]])
+    /// What may be put at a group that is open.
+    pub(super) fn candidates(&self, draft: &Draft, g: usize, words: &WordIndex, candidates: &mut Candidates) {
+        let Candidates { tokens, doubtful } = candidates;
+        let group = &self.groups[g];
+        tokens.copy_from(&group.allowed);
+        self.subtract_taken(&draft.line, g, tokens);
+        for relation in self.relations.iter().filter(|relation| relation.involves(g)) {
+            relation.restrict(g, |other| self.token(&draft.line, other).filter(|_| other != g), tokens);
+        }
+        if let Some(own) = draft.witness[group.places[0]] {
+            doubtful.copy_from(tokens);
+            doubtful.remove(own);
+            return;
+        }
+        // Without a token of its own in the witness, the group is free to take all that the witness does not need
+        // and that completes no word.
+        doubtful.reset(tokens.capacity());
+        for other in 0..self.groups.len() {
+            if let Some(token) = self.token(&draft.witness, other).filter(|_| self.differ(g, other)) {
+                doubtful.insert(token);
+            }
+        }
+        if self.no_blocked_words {
+            words.completions(&draft.witness, &group.places, doubtful);
+        }
+        doubtful.intersect(tokens);
     }
 
-    /// Whether `token` can be put at the group, given that the line with the witness can be finished.
+    /// Whether a candidate can be put at the group, given that the line with the witness can be finished.
     pub(super) fn can_choose(&self, draft: &Draft, g: usize, token: TokenId, words: &WordIndex) -> bool {
-        self.keeps_witness(draft, g, token, words) || self.solve(&self.with(draft, g, token), words).is_ok()
+        self.keeps_witness(draft, g, token, words)
+            || self.solve(&self.with(&draft.line, g, token), words).is_ok()
     }
 
     /// Puts `token`, which must be allowed, at the group.
     pub(super) fn fill(&self, draft: &mut Draft, g: usize, token: TokenId, words: &WordIndex) {
-        let witness = if draft.witness.is_empty() || self.keeps_witness(draft, g, token, words) {
-            None
-        } else {
-            self.solve(&self.with(draft, g, token), words).ok()
-        };
+        let kept = self.keeps_witness(draft, g, token, words);
         for &place in &self.groups[g].places {
             draft.line[place] = Some(token);
+            draft.witness[place] = Some(token);
         }
-        if let Some(witness) = witness {
-            draft.witness = witness;
+        if !kept {
+            // An allowed token leaves a solution.
+            draft.witness = self.solve(&draft.line, words).unwrap_or_else(|_| draft.line.clone());
         }
     }
 
-    fn with(&self, draft: &Draft, g: usize, token: TokenId) -> Vec<Option<TokenId>> {
-        let mut line = draft.line.clone();
+    fn with(&self, line: &[Option<TokenId>], g: usize, token: TokenId) -> Vec<Option<TokenId>> {
+        let mut line = line.to_vec();
         self.groups[g].places.iter().for_each(|&place| line[place] = Some(token));
         line
     }
 
     /// Whether the witness still finishes the line after `token` is put at the group.
     fn keeps_witness(&self, draft: &Draft, g: usize, token: TokenId, words: &WordIndex) -> bool {
-        let group = &self.groups[g];
-        if draft.witness[group.places[0]] == Some(token) {
+        let own = self.token(&draft.witness, g);
+        if own == Some(token) {
             return true;
         }
-        let open = |other: &Group| other.tight && draft.line[other.places[0]].is_none();
-        let clash = |(other, candidate): (usize, &Group)| {
-            other != g && open(candidate) && draft.witness[candidate.places[0]] == Some(token)
-        };
-        if self.all_different && self.groups.iter().enumerate().any(clash) {
+        let clash = |other| self.token(&draft.witness, other) == Some(token) && self.differ(g, other);
+        if (0..self.groups.len()).any(clash) {
             return false;
         }
-        if !self.no_blocked_words {
+        let chosen = |other| if other == g { Some(token) } else { self.token(&draft.witness, other) };
+        if self.relations.iter().any(|relation| relation.involves(g) && !relation.holds(chosen)) {
+            return false;
+        }
+        if !self.no_blocked_words || (own.is_none() && !words.parts().contains(token)) {
             return true;
         }
-        let mut line = self.with(draft, g, token);
-        for (slot, witness) in line.iter_mut().zip(&draft.witness) {
-            *slot = slot.or(*witness);
-        }
-        words.find(&line).is_none()
+        words.find(&self.with(&draft.witness, g, token)).is_none()
     }
 
     /// Places (from 0) that are free to differ between answers.

@@ -1,15 +1,32 @@
 //! All constraints on one question, with look-ahead.
 
 mod layout;
+mod related;
 mod solve;
 #[cfg(test)]
 mod tests;
 
 use duilian_core::{Line, TokenId};
 
+pub(crate) use self::layout::Candidates;
 use self::layout::{Failure, Layout};
 pub use self::solve::SEARCH_LIMIT;
 use crate::{Constraint, DecodeError, Demands, Draft, Lexicon, LockedCharacters, Question, Source, TokenSet};
+
+/// A constraint of the decoder, or one made for this question.
+pub(crate) enum Rule<'a> {
+    Shared(&'a dyn Constraint),
+    Own(Box<dyn Constraint>),
+}
+
+impl Rule<'_> {
+    fn get(&self) -> &dyn Constraint {
+        match self {
+            Self::Shared(constraint) => *constraint,
+            Self::Own(constraint) => constraint.as_ref(),
+        }
+    }
+}
 
 /// All constraints on the answer to one question. It offers a token only if the line can still be finished
 /// afterwards, so a search that takes what is offered never gets stuck, and never needs to go back.
@@ -50,15 +67,16 @@ use crate::{Constraint, DecodeError, Demands, Draft, Lexicon, LockedCharacters, 
 pub struct Plan<'a> {
     question: Question,
     lexicon: &'a Lexicon,
-    constraints: Vec<&'a dyn Constraint>,
+    constraints: Vec<Rule<'a>>,
     layout: Layout,
     source: Source,
     waived: Vec<String>,
 }
 
 impl<'a> Plan<'a> {
-    /// Puts the constraints together. Optional ones ([`Constraint::is_optional`]) are given up, last first,
-    /// if there is no answer otherwise.
+    /// Puts the constraints together. Where not all can hold, optional ones ([`Constraint::is_optional`]) are
+    /// given up: each that cannot hold together with those that are not optional and the optional ones before
+    /// it.
     ///
     /// # Errors
     /// [`DecodeError::LockUnknown`]; [`DecodeError::Conflict`] if no line keeps all constraints;
@@ -68,6 +86,14 @@ impl<'a> Plan<'a> {
         lexicon: &'a Lexicon,
         constraints: &[&'a dyn Constraint],
     ) -> Result<Self, DecodeError> {
+        Self::of_rules(question, lexicon, constraints.iter().map(|&shared| Rule::Shared(shared)).collect())
+    }
+
+    pub(crate) fn of_rules(
+        question: Question,
+        lexicon: &'a Lexicon,
+        mut rules: Vec<Rule<'a>>,
+    ) -> Result<Self, DecodeError> {
         let length = question.line().len();
         for place in 0..length {
             if let Some(character) = question.lock(place).filter(|&c| lexicon.id(c).is_none()) {
@@ -75,22 +101,15 @@ impl<'a> Plan<'a> {
             }
         }
         let tokens: Vec<TokenId> = question.line().chars().iter().map(|&c| lexicon.token(c)).collect();
-        let mut kept = constraints.to_vec();
-        let mut waived = Vec::new();
-        let layout = loop {
-            let failure = match lay_out(&question, lexicon, &tokens, &kept) {
-                Ok(layout) => break layout,
-                Err(failure) => failure,
-            };
-            let Some(optional) = kept.iter().rposition(|constraint| constraint.is_optional(&question)) else {
-                return Err(explain(&question, lexicon, &tokens, kept, failure));
-            };
-            waived.push(kept.remove(optional).name());
-        };
-        let hints =
-            layout.group_of.iter().zip(&layout.start.line).map(|(group, &token)| group.and(token)).collect();
+        let constraints: Vec<&dyn Constraint> = rules.iter().map(Rule::get).collect();
+        let (layout, kept) = settle(&question, lexicon, &tokens, &constraints)?;
+        let given_up = constraints.iter().zip(&kept).filter(|(_, kept)| !**kept);
+        let waived = given_up.map(|(constraint, _)| constraint.name()).collect();
+        let mut kept = kept.into_iter();
+        rules.retain(|_| kept.next().unwrap_or(true));
+        let hints = hints(&layout, &layout.start);
         let source = Source { tokens, hints, direction: question.direction() };
-        Ok(Self { question, lexicon, constraints: kept, layout, source, waived })
+        Ok(Self { question, lexicon, constraints: rules, layout, source, waived })
     }
 
     /// The question.
@@ -120,45 +139,54 @@ impl<'a> Plan<'a> {
         self.layout.start.clone()
     }
 
+    /// The question as a model sees it with what is filled in a draft as hints.
+    pub(crate) fn source_of(&self, draft: &Draft) -> Source {
+        Source { hints: hints(&self.layout, draft), ..self.source.clone() }
+    }
+
     /// Writes to `allowed` the tokens that may be put at `place` (from 0): those after which the line can be
     /// finished. Never empty for a draft of this plan; exactly one token where the place is filled. Empty if
     /// the place is out of range.
+    ///
+    /// At places with relations each token is tried, which takes some milliseconds; searches try only those
+    /// that they would take.
     pub fn allowed(&self, draft: &Draft, place: usize, allowed: &mut TokenSet) {
-        let words = self.lexicon.words();
-        let group = self.layout.group_of.get(place).copied().flatten();
-        let (None, Some(g)) = (draft.line.get(place).copied().flatten(), group) else {
-            *allowed = TokenSet::empty(self.lexicon.size());
-            draft.line.get(place).copied().flatten().into_iter().for_each(|token| allowed.insert(token));
-            return;
-        };
-        let group = &self.layout.groups[g];
-        allowed.copy_from(&group.allowed);
-        if self.layout.all_different {
-            self.layout.taken(&draft.line).for_each(|token| allowed.remove(token));
-        }
-        if self.layout.no_blocked_words {
-            words.forbid(&draft.line, &group.places, allowed);
-        }
-        if draft.witness.is_empty() {
-            return;
-        }
-        let mut doubtful = allowed.clone();
-        if !group.tight {
-            doubtful.intersect(&self.layout.critical);
-        }
-        for token in doubtful.iter() {
-            if !self.layout.can_choose(draft, g, token, words) {
+        let mut candidates = Candidates::default();
+        self.candidates(draft, place, &mut candidates);
+        allowed.copy_from(&candidates.tokens);
+        for token in candidates.doubtful.iter() {
+            if !self.confirm(draft, place, token) {
                 allowed.remove(token);
             }
         }
     }
 
+    /// What may be put at a place; doubtful tokens need [`Plan::confirm`].
+    pub(crate) fn candidates(&self, draft: &Draft, place: usize, candidates: &mut Candidates) {
+        let filled = draft.line.get(place).copied().flatten();
+        let group = self.layout.group_of.get(place).copied().flatten();
+        if let (None, Some(g)) = (filled, group) {
+            self.layout.candidates(draft, g, self.lexicon.words(), candidates);
+            return;
+        }
+        candidates.tokens.reset(self.lexicon.size());
+        candidates.doubtful.reset(self.lexicon.size());
+        filled.into_iter().for_each(|token| candidates.tokens.insert(token));
+    }
+
+    /// Whether the line can be finished after a doubtful token.
+    pub(crate) fn confirm(&self, draft: &Draft, place: usize, token: TokenId) -> bool {
+        let group = self.layout.group_of.get(place).copied().flatten();
+        group.is_some_and(|g| self.layout.can_choose(draft, g, token, self.lexicon.words()))
+    }
+
     /// Puts `token` at `place` and all places tied to it. Returns false and leaves the draft as it is if the
     /// token is not allowed there.
     pub fn choose(&self, draft: &mut Draft, place: usize, token: TokenId) -> bool {
-        let mut allowed = TokenSet::default();
-        self.allowed(draft, place, &mut allowed);
-        let fits = allowed.contains(token);
+        let mut candidates = Candidates::default();
+        self.candidates(draft, place, &mut candidates);
+        let fits = candidates.tokens.contains(token)
+            && (!candidates.doubtful.contains(token) || self.confirm(draft, place, token));
         if fits {
             self.fill(draft, place, token);
         }
@@ -182,13 +210,21 @@ impl<'a> Plan<'a> {
         self.layout.group_of[place].is_some()
     }
 
-    /// Adds the weights of all constraints; returns whether there are any.
+    /// Adds the weights of all constraints to scores of tokens for a place that is open; returns whether there
+    /// are any.
     pub(crate) fn weigh(&self, draft: &Draft, place: usize, weights: &mut [f32]) -> bool {
-        let mut any = false;
+        let own = self.layout.group_of[place].map_or(&[][..], |g| &self.layout.groups[g].weights);
+        weights.iter_mut().zip(own).for_each(|(sum, weight)| *sum += weight);
+        let mut any = !own.is_empty();
         for constraint in &self.constraints {
-            any |= constraint.weigh(&self.question, self.lexicon, draft, place, weights);
+            any |= constraint.get().weigh(&self.question, self.lexicon, draft, place, weights);
         }
         any
+    }
+
+    /// The tables of the vocabulary.
+    pub(crate) fn lexicon(&self) -> &Lexicon {
+        self.lexicon
     }
 
     /// The line of a draft that is filled.
@@ -201,6 +237,43 @@ impl<'a> Plan<'a> {
         };
         Ok(Line::from_chars(tokens.iter().enumerate().map(character).collect())?)
     }
+}
+
+/// Filled Han places.
+fn hints(layout: &Layout, draft: &Draft) -> Vec<Option<TokenId>> {
+    layout.group_of.iter().zip(&draft.line).map(|(group, &token)| group.and(token)).collect()
+}
+
+/// Keeps as many constraints as can hold together, the earlier ones first; says of each whether it is kept.
+fn settle(
+    question: &Question,
+    lexicon: &Lexicon,
+    tokens: &[TokenId],
+    constraints: &[&dyn Constraint],
+) -> Result<(Layout, Vec<bool>), DecodeError> {
+    let mut kept = vec![true; constraints.len()];
+    let failure = match lay_out(question, lexicon, tokens, constraints) {
+        Ok(layout) => return Ok((layout, kept)),
+        Err(failure) => failure,
+    };
+    let optional: Vec<usize> =
+        (0..constraints.len()).filter(|&i| constraints[i].is_optional(question)).collect();
+    optional.iter().for_each(|&i| kept[i] = false);
+    let required = chosen(constraints, &kept);
+    let mut layout = if optional.is_empty() { Err(failure) } else { lay_out(question, lexicon, tokens, &required) }
+        .map_err(|failure| explain(question, lexicon, tokens, required, failure))?;
+    for i in optional {
+        kept[i] = true;
+        match lay_out(question, lexicon, tokens, &chosen(constraints, &kept)) {
+            Ok(narrower) => layout = narrower,
+            Err(_) => kept[i] = false,
+        }
+    }
+    Ok((layout, kept))
+}
+
+fn chosen<'a>(constraints: &[&'a dyn Constraint], kept: &[bool]) -> Vec<&'a dyn Constraint> {
+    constraints.iter().zip(kept).filter(|&(_, &kept)| kept).map(|(&constraint, _)| constraint).collect()
 }
 
 fn lay_out(

@@ -6,10 +6,10 @@ use duilian_core::TokenId;
 
 use super::layout::{Failure, Layout};
 use crate::TokenSet;
-use crate::words::WordIndex;
+use crate::words::{BlockedWord, WordIndex};
 
-/// Trials after which the search for a line that keeps all constraints is given up. Only blocked words in tiny
-/// vocabularies make more than one trial necessary.
+/// Trials after which the search for a line that keeps all constraints is given up. Only relations and blocked
+/// words make more than one trial necessary.
 pub const SEARCH_LIMIT: usize = 10_000;
 
 /// A group without a token yet, with what is left for it.
@@ -20,79 +20,156 @@ struct Open {
 }
 
 impl Layout {
-    /// The line with all tight groups filled so that no rule is broken. Groups that are not tight stay empty:
-    /// they can be filled whatever the others take.
+    /// The line with all tight groups filled so that no rule is broken. Groups that are not tight stay empty,
+    /// unless a word needs them for a context: they can be filled whatever the others take.
     pub(super) fn solve(
         &self,
         line: &[Option<TokenId>],
         words: &WordIndex,
     ) -> Result<Vec<Option<TokenId>>, Failure> {
-        let mut open = Vec::new();
-        for (g, group) in self.groups.iter().enumerate() {
-            if !group.tight || line[group.places[0]].is_some() {
-                continue;
-            }
-            let mut domain = group.allowed.clone();
-            if self.all_different {
-                self.taken(line).for_each(|token| domain.remove(token));
-            }
-            if self.no_blocked_words {
-                words.forbid(line, &group.places, &mut domain);
-            }
-            open.push(Open { group: g, domain });
-        }
+        let mut search = Search { layout: self, line, words, left: SEARCH_LIMIT };
+        let tight = |&g: &usize| self.groups[g].tight && self.token(line, g).is_none();
+        let mut open: Vec<Open> =
+            (0..self.groups.len()).filter(tight).map(|group| search.open(group)).collect();
         // Groups with few choices first: they are matched without moving others.
         open.sort_by_key(|open| open.domain.len());
-        let mut left = SEARCH_LIMIT;
-        self.search(line, &open, words, &mut left)
+        search.relate(0, &open)
+    }
+}
+
+/// The line being solved.
+struct Search<'a> {
+    layout: &'a Layout,
+    line: &'a [Option<TokenId>],
+    words: &'a WordIndex,
+    left: usize,
+}
+
+type Solution = Result<Vec<Option<TokenId>>, Failure>;
+
+impl Search<'_> {
+    fn open(&self, group: usize) -> Open {
+        let mut domain = self.layout.groups[group].allowed.clone();
+        self.layout.subtract_taken(self.line, group, &mut domain);
+        Open { group, domain }
     }
 
-    /// Fills the groups without regard to words; where a word arises, some group of it must have another
-    /// token: tries each of them.
-    fn search(
-        &self,
-        line: &[Option<TokenId>],
-        open: &[Open],
-        words: &WordIndex,
-        left: &mut usize,
-    ) -> Result<Vec<Option<TokenId>>, Failure> {
-        *left = left.checked_sub(1).ok_or(Failure::Exhausted)?;
-        let tokens = self.assign(open)?;
-        let mut filled = line.to_vec();
-        for (open, token) in open.iter().zip(&tokens) {
-            for &place in &self.groups[open.group].places {
-                filled[place] = Some(*token);
-            }
-        }
-        let Some(word) = self.no_blocked_words.then(|| words.find(&filled)).flatten() else {
-            return Ok(filled);
+    fn impossible(&self, group: usize) -> Failure {
+        Failure::Impossible { place: self.layout.groups[group].places[0] }
+    }
+
+    /// Chooses a row for each relation from the given one on, then tokens.
+    fn relate(&mut self, from: usize, open: &[Open]) -> Solution {
+        let Some(relation) = self.layout.relations.get(from) else { return self.assign_words(open) };
+        let chosen = |g: usize| {
+            let only = || open.iter().find(|open| open.group == g).and_then(|open| open.domain.only());
+            self.layout.token(self.line, g).or_else(only)
         };
-        for (i, token) in tokens.into_iter().enumerate() {
-            if self.groups[open[i].group].places.iter().any(|place| word.contains(place)) {
-                let mut narrower = open.to_vec();
-                narrower[i].domain.remove(token);
-                match self.search(line, &narrower, words, left) {
+        let rows = relation.rows(chosen).iter().copied().filter(|&row| relation.fits(row, chosen));
+        for row in rows.collect::<Vec<_>>() {
+            self.left = self.left.checked_sub(1).ok_or(Failure::Exhausted)?;
+            let mut narrower = open.to_vec();
+            let mut possible = true;
+            for &(g, column) in &relation.terms {
+                if let Some(open) = narrower.iter_mut().find(|open| open.group == g) {
+                    let mut kept = TokenSet::empty(open.domain.capacity());
+                    let both = relation.list(row, column).iter().filter(|&&token| open.domain.contains(token));
+                    both.for_each(|&token| kept.insert(token));
+                    open.domain = kept;
+                    possible &= !open.domain.is_empty();
+                }
+            }
+            if possible {
+                match self.relate(from + 1, &narrower) {
                     Err(Failure::Impossible { .. }) => {}
                     found_or_given_up => return found_or_given_up,
                 }
             }
         }
-        Err(Failure::Impossible { place: word.start })
+        Err(self.impossible(relation.terms[0].0))
     }
 
-    /// One token a group, all different where that is asked: bipartite matching by augmenting paths (Kuhn).
-    fn assign(&self, open: &[Open]) -> Result<Vec<TokenId>, Failure> {
-        let impossible = |open: &Open| Failure::Impossible { place: self.groups[open.group].places[0] };
-        if !self.all_different {
-            return open.iter().map(|open| open.domain.iter().next().ok_or(impossible(open))).collect();
+    /// Fills the groups without regard to words; where a word arises, some group of it must have another
+    /// token, or a context must cover it: tries each of them.
+    fn assign_words(&mut self, open: &[Open]) -> Solution {
+        self.left = self.left.checked_sub(1).ok_or(Failure::Exhausted)?;
+        let tokens = self.assign(open)?;
+        let mut filled = self.line.to_vec();
+        for (open, &token) in open.iter().zip(&tokens) {
+            for &place in &self.layout.groups[open.group].places {
+                filled[place] = Some(token);
+            }
         }
+        let words = self.words;
+        let Some((start, word)) = self.layout.no_blocked_words.then(|| words.find(&filled)).flatten() else {
+            return Ok(filled);
+        };
+        let standing = start..start + word.tokens.len();
+        for (i, token) in tokens.into_iter().enumerate() {
+            if self.layout.groups[open[i].group].places.iter().any(|place| standing.contains(place)) {
+                let mut narrower = open.to_vec();
+                narrower[i].domain.remove(token);
+                match self.assign_words(&narrower) {
+                    Err(Failure::Impossible { .. }) => {}
+                    found_or_given_up => return found_or_given_up,
+                }
+            }
+        }
+        for narrower in self.contexts(open, word, start) {
+            match self.assign_words(&narrower) {
+                Err(Failure::Impossible { .. }) => {}
+                found_or_given_up => return found_or_given_up,
+            }
+        }
+        Err(Failure::Impossible { place: start })
+    }
+
+    /// What is left for the groups if a context covers the word at `start`: one entry a context that can.
+    fn contexts(&self, open: &[Open], word: &BlockedWord, start: usize) -> Vec<Vec<Open>> {
+        let covered = |(context, offset): &(Box<[TokenId]>, usize)| {
+            let from = start.checked_sub(*offset)?;
+            let window = from..from + context.len();
+            self.line.get(window.clone())?;
+            let mut narrower = open.to_vec();
+            for (place, &token) in window.zip(context) {
+                let Some(group) = self.layout.group_of[place].filter(|_| self.line[place].is_none()) else {
+                    if self.line[place] == Some(token) {
+                        continue;
+                    }
+                    return None;
+                };
+                let at = narrower.iter().position(|open| open.group == group).unwrap_or_else(|| {
+                    narrower.push(self.open(group));
+                    narrower.len() - 1
+                });
+                if !narrower[at].domain.contains(token) {
+                    return None;
+                }
+                narrower[at].domain.reset(self.layout.groups[group].allowed.capacity());
+                narrower[at].domain.insert(token);
+            }
+            Some(narrower)
+        };
+        word.contexts.iter().filter_map(covered).collect()
+    }
+
+    /// One token a group, different where that is asked.
+    fn assign(&mut self, open: &[Open]) -> Result<Vec<TokenId>, Failure> {
+        if let Some(empty) = open.iter().find(|open| open.domain.is_empty()) {
+            return Err(self.impossible(empty.group));
+        }
+        if !self.layout.all_different {
+            let mut tokens = Vec::with_capacity(open.len());
+            return self.assign_in_turn(open, &mut tokens).map(|()| tokens);
+        }
+        // Bipartite matching by augmenting paths (Kuhn).
         let mut owners = HashMap::new();
         for (i, group) in open.iter().enumerate() {
             let free = group.domain.iter().find(|token| !owners.contains_key(token));
             if let Some(token) = free {
                 owners.insert(token, i);
-            } else if !augment(open, i, &mut owners, &mut TokenSet::empty(1 << 16)) {
-                return Err(impossible(group));
+            } else if !augment(open, i, &mut owners, &mut TokenSet::empty(group.domain.capacity())) {
+                return Err(self.impossible(group.group));
             }
         }
         let mut tokens = vec![TokenId::default(); open.len()];
@@ -100,6 +177,31 @@ impl Layout {
             tokens[i] = token;
         }
         Ok(tokens)
+    }
+
+    /// Where only some groups must differ, they are few: tries one after another.
+    fn assign_in_turn(&mut self, open: &[Open], tokens: &mut Vec<TokenId>) -> Result<(), Failure> {
+        let i = tokens.len();
+        let Some(group) = open.get(i) else { return Ok(()) };
+        let mut failure = self.impossible(group.group);
+        for token in group.domain.iter() {
+            let clash = |j: usize| tokens[j] == token && self.layout.differ(group.group, open[j].group);
+            if (0..i).any(clash) {
+                continue;
+            }
+            self.left = self.left.checked_sub(1).ok_or(Failure::Exhausted)?;
+            tokens.push(token);
+            match self.assign_in_turn(open, tokens) {
+                Err(Failure::Impossible { place }) => failure = Failure::Impossible { place },
+                found_or_given_up => return found_or_given_up,
+            }
+            tokens.pop();
+            // Another token changes nothing for groups that need not differ from this one.
+            if !open[i + 1..].iter().any(|later| self.layout.differ(group.group, later.group)) {
+                break;
+            }
+        }
+        Err(failure)
     }
 }
 

@@ -1,13 +1,50 @@
 //! What a plan offers, against all lines written out.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use duilian_core::{Direction, Line, TokenId};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::Plan;
-use crate::{Constraint, DecodeError, Demands, Draft, Lexicon, Question, TokenSet};
+use crate::words::BlockedWord;
+use crate::{
+    Constraint, DecodeError, Demands, Draft, Lexicon, Question, Relation, RelationTable, TokenSet,
+};
+
+/// A relation of a small random problem: rows of products on places, or one class for all places.
+#[derive(Debug, Clone)]
+struct Rows {
+    places: Vec<usize>,
+    rows: Vec<Vec<Vec<TokenId>>>,
+    one_class: bool,
+    distinct: bool,
+}
+
+impl Rows {
+    fn relation(&self) -> Relation {
+        let columns = if self.one_class { 1 } else { self.places.len() };
+        let rows = self.rows.iter().map(|row| row[..columns].to_vec());
+        let table = Arc::new(RelationTable::from_products(columns, rows));
+        let relation = if self.one_class {
+            Relation::of_one_class(table, &self.places)
+        } else {
+            Relation::new(table, &self.places)
+        };
+        if self.distinct { relation.distinct() } else { relation }
+    }
+
+    fn holds(&self, line: &[TokenId]) -> bool {
+        let column = |i: usize| if self.one_class { 0 } else { i };
+        let fits = |row: &Vec<Vec<TokenId>>| {
+            self.places.iter().enumerate().all(|(i, &place)| row[column(i)].contains(&line[place]))
+        };
+        let n = self.places.len();
+        let differ = |i: usize| (0..i).all(|j| line[self.places[i]] != line[self.places[j]]);
+        self.rows.iter().any(fits) && (!self.distinct || (0..n).all(differ))
+    }
+}
 
 /// Demands of a small random problem.
 #[derive(Debug, Clone)]
@@ -17,7 +54,10 @@ struct Problem {
     sets: Vec<u16>,
     ties: Vec<(usize, usize)>,
     all_different: bool,
-    words: Option<Vec<Vec<TokenId>>>,
+    /// Which places have the same token, and only they.
+    classes: Option<Vec<usize>>,
+    words: Option<Vec<BlockedWord>>,
+    relations: Vec<Rows>,
 }
 
 impl Constraint for Problem {
@@ -35,17 +75,31 @@ impl Constraint for Problem {
         if self.all_different {
             demands.all_different();
         }
+        if let Some(classes) = &self.classes {
+            demands.repeat_like(classes);
+        }
         if self.words.is_some() {
             demands.no_blocked_words();
+        }
+        for relation in &self.relations {
+            demands.relate(relation.relation());
         }
     }
 }
 
 impl Problem {
+    fn plain(size: u16, sets: Vec<u16>) -> Self {
+        let (ties, relations) = (Vec::new(), Vec::new());
+        Self { size, sets, ties, all_different: true, classes: None, words: None, relations }
+    }
+
     fn tied(&self) -> Vec<Vec<bool>> {
         let n = self.sets.len();
         let mut tied: Vec<Vec<bool>> = (0..n).map(|i| (0..n).map(|j| i == j).collect()).collect();
-        for &(a, b) in &self.ties {
+        let classes = self.classes.iter().flat_map(|classes| {
+            (0..n).flat_map(move |a| (0..n).map(move |b| (a, b))).filter(|&(a, b)| classes[a] == classes[b])
+        });
+        for (a, b) in self.ties.iter().copied().chain(classes) {
             (tied[a][b], tied[b][a]) = (true, true);
         }
         for k in 0..n {
@@ -58,14 +112,29 @@ impl Problem {
         tied
     }
 
+    fn has_word(&self, line: &[TokenId]) -> bool {
+        self.words.iter().flatten().any(|word| {
+            let covered = |start: usize| {
+                word.contexts.iter().any(|(context, offset)| {
+                    start >= *offset && line[start - offset..].starts_with(context)
+                })
+            };
+            (0..line.len()).any(|start| line[start..].starts_with(&word.tokens) && !covered(start))
+        })
+    }
+
     fn holds(&self, line: &[TokenId]) -> bool {
         let tied = self.tied();
         let pairs = (0..line.len()).flat_map(|i| (0..line.len()).map(move |j| (i, j)));
+        let all_different = self.all_different || self.classes.is_some();
         line.iter().zip(&self.sets).all(|(id, bits)| bits >> id.0 & 1 == 1)
             && pairs.into_iter().all(|(i, j)| {
-                if tied[i][j] { line[i] == line[j] } else { !self.all_different || line[i] != line[j] }
+                let unlike = self.classes.as_ref().is_some_and(|classes| classes[i] != classes[j]);
+                let equal = line[i] == line[j];
+                if tied[i][j] { equal && !unlike } else { !all_different || !equal }
             })
-            && !self.words.iter().flatten().any(|word| line.windows(word.len()).any(|window| window == word))
+            && !self.has_word(line)
+            && self.relations.iter().all(|relation| relation.holds(line))
     }
 
     fn all_lines(&self) -> BTreeSet<Vec<TokenId>> {
@@ -81,16 +150,57 @@ impl Problem {
     }
 }
 
+/// Words of one to three tokens, some with a context of one or two tokens more.
+fn words(size: u16) -> impl Strategy<Value = Vec<BlockedWord>> {
+    let token = move || (0..size).prop_map(TokenId);
+    let word = (vec(token(), 1..4), vec((vec(token(), 0..2), vec(token(), 0..2)), 0..3));
+    let blocked = |(tokens, around): (Vec<TokenId>, Vec<(Vec<TokenId>, Vec<TokenId>)>)| {
+        let longer = around.into_iter().filter(|(before, after)| before.len() + after.len() > 0);
+        let contexts = longer
+            .map(|(before, after)| {
+                let offset = before.len();
+                ([before, tokens.clone(), after].concat().into_boxed_slice(), offset)
+            })
+            .collect();
+        BlockedWord { tokens: tokens.into_boxed_slice(), contexts }
+    };
+    vec(word.prop_map(blocked), 0..8)
+}
+
+fn relations(size: u16, length: usize) -> impl Strategy<Value = Vec<Rows>> {
+    let list = vec((0..size).prop_map(TokenId), 1..4);
+    let place = 0..length;
+    let relation = (1_usize..4).prop_flat_map(move |width| {
+        let rows = vec(vec(list.clone(), width), 1..6);
+        (vec(place.clone(), width), rows, any::<bool>(), any::<bool>())
+    });
+    let rows = |(places, rows, one_class, distinct)| Rows { places, rows, one_class, distinct };
+    vec(relation.prop_map(rows), 0..3)
+}
+
 fn problems() -> impl Strategy<Value = Problem> {
     (3_u16..7, 1_usize..6).prop_flat_map(|(size, length)| {
         let full = (1_u16 << size) - 1;
-        let set = prop_oneof![Just(full), 1..=full];
-        let word = vec((0..size).prop_map(TokenId), 1..4);
-        let words = proptest::option::of(vec(word, 0..8));
+        let set = prop_oneof![2 => Just(full), 1 => 1..=full];
         let ties = vec((0..length, 0..length), 0..3);
-        (vec(set, length), ties, any::<bool>(), words).prop_map(move |(sets, ties, all_different, words)| {
-            Problem { size, sets, ties, all_different, words }
-        })
+        let classes = proptest::option::of(vec(0..length, length));
+        (
+            vec(set, length),
+            ties,
+            any::<bool>(),
+            classes,
+            proptest::option::of(words(size)),
+            relations(size, length),
+        )
+            .prop_map(move |(sets, ties, all_different, classes, words, relations)| Problem {
+                size,
+                sets,
+                ties,
+                all_different,
+                classes,
+                words,
+                relations,
+            })
     })
 }
 
@@ -111,7 +221,7 @@ fn reachable(plan: &Plan<'_>, order: &[usize], draft: &Draft, lines: &mut BTreeS
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig::with_cases(3000))]
 
     #[test]
     fn offers_exactly_what_can_be_finished(problem in problems(), backwards in any::<bool>()) {
@@ -139,8 +249,7 @@ proptest! {
 
 #[test]
 fn tokens_that_are_not_allowed_change_nothing() {
-    let problem =
-        Problem { size: 3, sets: vec![0b111, 0b001], ties: vec![], all_different: true, words: None };
+    let problem = Problem::plain(3, vec![0b111, 0b001]);
     let lexicon = Lexicon::of_han(3, &[]);
     let line = Line::parse("天地").expect("valid");
     let plan = Plan::new(Question::new(line, Direction::UpperToLower), &lexicon, &[&problem]).expect("valid");
@@ -156,8 +265,7 @@ fn tokens_that_are_not_allowed_change_nothing() {
 #[test]
 fn the_last_free_token_is_kept_for_the_place_that_needs_it() {
     // The last place takes one of two tokens; the first choice leaves it only one of them.
-    let problem =
-        Problem { size: 3, sets: vec![0b111, 0b111, 0b110], ties: vec![], all_different: true, words: None };
+    let problem = Problem::plain(3, vec![0b111, 0b111, 0b110]);
     let lexicon = Lexicon::of_han(3, &[]);
     let line = Line::parse("天地人").expect("valid");
     let plan = Plan::new(Question::new(line, Direction::UpperToLower), &lexicon, &[&problem]).expect("valid");

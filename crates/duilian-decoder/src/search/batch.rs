@@ -2,7 +2,7 @@
 
 use duilian_core::TokenId;
 
-use crate::{Answer, DecodeError, Draft, Plan, StepModel};
+use crate::{Answer, CancelToken, DecodeError, Draft, Plan, Source, StepModel};
 
 /// One hypothesis: a row of the model's batch.
 #[derive(Debug, Default)]
@@ -15,8 +15,8 @@ pub(super) struct Hypothesis {
 }
 
 impl Hypothesis {
-    pub(super) fn new(plan: &Plan<'_>) -> Self {
-        Self { draft: plan.draft(), ..Self::default() }
+    pub(super) fn new(start: &Draft) -> Self {
+        Self { draft: start.clone(), ..Self::default() }
     }
 
     /// Becomes `parent` with `choice` at `place`, without giving up its memory.
@@ -36,17 +36,23 @@ impl Hypothesis {
 
     pub(super) fn into_answer(self, plan: &Plan<'_>) -> Result<Answer, DecodeError> {
         let tokens: Vec<TokenId> = self.draft.tokens().iter().copied().flatten().collect();
-        let line = plan.line(&tokens)?;
-        let places = (0..tokens.len()).filter(|&place| plan.counts(place)).count();
-        Ok(Answer {
-            line,
-            tokens,
-            log_prob: self.log_prob,
-            log_prob_per_character: self.log_prob / places.max(1) as f64,
-            place_log_probs: self.place_log_probs,
-            score: self.score,
-        })
+        answer(plan, tokens, self.place_log_probs, self.log_prob, self.score)
     }
+}
+
+/// An answer with the log-probability of each place.
+pub(super) fn answer(
+    plan: &Plan<'_>,
+    tokens: Vec<TokenId>,
+    place_log_probs: Vec<f32>,
+    log_prob: f64,
+    score: f64,
+) -> Result<Answer, DecodeError> {
+    let line = plan.line(&tokens)?;
+    let places = (0..tokens.len()).filter(|&place| plan.counts(place)).count();
+    let log_prob_per_character = log_prob / places.max(1) as f64;
+    let waived = plan.waived().to_vec();
+    Ok(Answer { line, tokens, log_prob, log_prob_per_character, place_log_probs, score, waived })
 }
 
 /// A token for the next place of a hypothesis.
@@ -57,22 +63,26 @@ pub(super) struct Choice {
     pub(super) token: TokenId,
     /// Score of the hypothesis with this token.
     pub(super) score: f64,
+    /// What choices are ranked by: the score less what the search takes off.
+    pub(super) rank: f64,
     pub(super) log_prob: f32,
+    /// Whether [`Plan::confirm`] is still to be asked.
+    pub(super) doubtful: bool,
 }
 
 impl Choice {
     /// Better ones first; ties by row and token, so that the order is always the same.
     pub(super) fn order(&self, other: &Self) -> std::cmp::Ordering {
         other
-            .score
-            .total_cmp(&self.score)
+            .rank
+            .total_cmp(&self.rank)
             .then_with(|| self.parent.cmp(&other.parent))
             .then_with(|| self.token.cmp(&other.token))
     }
 }
 
 /// A model's log-probability as the search counts it: what is no number is no probability.
-pub(super) fn log_prob(scores: &[f32], token: TokenId) -> f32 {
+pub(crate) fn log_prob(scores: &[f32], token: TokenId) -> f32 {
     scores.get(token.index()).copied().filter(|value| !value.is_nan()).unwrap_or(f32::NEG_INFINITY)
 }
 
@@ -83,11 +93,11 @@ pub(super) fn score_with(score: f64, log_prob: f32, weight: f32) -> f64 {
 }
 
 /// One question's part of a batch.
-pub(super) trait Job {
-    /// The plan of the question.
-    fn plan(&self) -> &Plan<'_>;
+pub(crate) trait Job {
+    /// The question as the model is to see it; lines of one batch have one length.
+    fn source(&self) -> Source;
 
-    /// Number of rows now.
+    /// Number of rows now; 1 at the beginning.
     fn rows(&self) -> usize;
 
     /// Moves all rows to the next place. `scores` holds the model's log-probabilities row by row; the parent
@@ -96,8 +106,13 @@ pub(super) trait Job {
 }
 
 /// Takes all jobs, which have lines of one length, from the first place to the last.
-pub(super) fn run<M: StepModel, J: Job>(model: &M, jobs: &mut [J]) -> Result<(), DecodeError> {
-    let sources: Vec<_> = jobs.iter().map(|job| job.plan().source().clone()).collect();
+pub(crate) fn run<M: StepModel, J: Job>(
+    model: &M,
+    cancel: &CancelToken,
+    jobs: &mut [J],
+) -> Result<(), DecodeError> {
+    cancel.check()?;
+    let sources: Vec<Source> = jobs.iter().map(Job::source).collect();
     let Some(length) = sources.first().map(|source| source.tokens.len()) else { return Ok(()) };
     let vocabulary = model.vocabulary_size();
     let mut state = model.start(&sources).map_err(DecodeError::model)?;
@@ -107,6 +122,7 @@ pub(super) fn run<M: StepModel, J: Job>(model: &M, jobs: &mut [J]) -> Result<(),
         if rows == 0 {
             break;
         }
+        cancel.check()?;
         model.step(&mut state, &tokens, &mut scores).map_err(DecodeError::model)?;
         if scores.len() != rows * vocabulary {
             return Err(DecodeError::ScoreCount { got: scores.len(), rows, vocabulary });

@@ -9,7 +9,7 @@ pub(crate) fn min_difference(option: Option<usize>, plan: &Plan<'_>) -> usize {
 }
 
 /// The answers found for one question, and those chosen of them.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct NBest {
     wanted: usize,
     min_difference: usize,
@@ -29,6 +29,11 @@ impl NBest {
 
     pub(crate) fn min_difference(&self) -> usize {
         self.min_difference
+    }
+
+    /// Drops answers that were not chosen.
+    pub(crate) fn forget_rest(&mut self) {
+        self.rest.clear();
     }
 
     /// Number of answers that are still to be found.
@@ -78,6 +83,6 @@ impl NBest {
     }
 }
 
-fn by_score(one: &Answer, other: &Answer) -> std::cmp::Ordering {
+pub(super) fn by_score(one: &Answer, other: &Answer) -> std::cmp::Ordering {
     other.score.total_cmp(&one.score).then_with(|| one.tokens.cmp(&other.tokens))
 }

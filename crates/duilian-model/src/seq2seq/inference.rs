@@ -3,14 +3,14 @@
 use burn::tensor::Tensor;
 use burn::tensor::activation::log_softmax;
 use burn::tensor::backend::Backend;
-use duilian_core::{Direction, TokenId};
+use duilian_core::{Direction, LossSum, TokenId};
 use duilian_decoder::{Source, StepModel};
 use duilian_tokenizer::CharTokenizer;
 
 use super::lstm::CellState;
 use super::network::Encoded;
 use super::{AttentionSeq2Seq, END, Seq2SeqConfig};
-use crate::train::{LossSum, ids, loss_of_pairs};
+use crate::train::{ids, loss_of_pairs};
 use crate::{ModelError, NetworkWeights, NetworkWeightsExt};
 
 /// An [`AttentionSeq2Seq`] with its sizes on a device, ready to answer.

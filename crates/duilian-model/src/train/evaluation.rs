@@ -2,28 +2,10 @@
 
 use burn::tensor::activation::log_softmax;
 use burn::tensor::backend::Backend;
-use duilian_core::{Direction, TokenId};
+use duilian_core::{Direction, LossSum, TokenId};
 
 use super::batch::{Batch, FIRST_HAN};
 use crate::{Network, ShardSet};
-
-/// Summed loss over counted characters.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct LossSum {
-    /// Sum of `-ln p` in nats.
-    pub nats: f64,
-    /// Han characters that were scored; marks and characters outside the vocabulary are not.
-    pub characters: usize,
-    /// Pairs that were scored.
-    pub pairs: usize,
-}
-
-impl LossSum {
-    /// Nats per character; 0 if there was none.
-    pub fn per_character(&self) -> f64 {
-        if self.characters == 0 { 0.0 } else { self.nats / self.characters as f64 }
-    }
-}
 
 /// Characters in a batch of an evaluation: scores of one batch are `[characters, vocabulary]`.
 const BATCH_CHARACTERS: usize = 1_024;

@@ -22,7 +22,6 @@ pub(crate) use batch::{FIRST_HAN, ids};
 pub use batch::{Batch, PreparedBatch, Target};
 pub use config::TrainConfig;
 pub use curve::{CurvePoint, TrainingCurve};
-pub use evaluation::LossSum;
 pub(crate) use evaluation::loss_of_pairs;
 #[cfg(feature = "collective")]
 pub use exchange::{DataParallel, train_on_devices};
