@@ -118,7 +118,7 @@ fn tokens(tokenizer: &CharTokenizer, rows: &[Row], direction: Direction) -> Toke
 }
 
 fn aligned(folder: &Path, rows: &[Row]) -> Result<Column, Failure> {
-    let tokenizer = CharTokenizer::load(&folder.join("tokenizer.json"))?;
+    let tokenizer = CharTokenizer::load(folder.join("tokenizer.json"))?;
     let weights = ModelWeights::load(&folder.join("best.safetensors"))?;
     let parameters = weights.parameters();
     let model = AlignedModel::<DefaultBackend>::from_weights(weights, Default::default())?;
@@ -143,7 +143,7 @@ fn aligned(folder: &Path, rows: &[Row]) -> Result<Column, Failure> {
 }
 
 fn seq2seq(folder: &Path, rows: &[Row]) -> Result<Column, Failure> {
-    let tokenizer = CharTokenizer::load(&folder.join("tokenizer.json"))?;
+    let tokenizer = CharTokenizer::load(folder.join("tokenizer.json"))?;
     let weights = NetworkWeights::load(&folder.join("best.safetensors"))?;
     let parameters = weights.parameters();
     let model = Seq2SeqModel::<DefaultBackend>::from_weights(weights, Default::default())?;

@@ -6,9 +6,7 @@ use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use duilian_core::{Direction, Line, TokenId, Vocabulary};
-use duilian_decoder::{
-    DecodeOptions, Decoder, Lexicon, Question, SearchMethod, Source, StepModel, TokenSet,
-};
+use duilian_decoder::{DecodeOptions, Decoder, Lexicon, Question, SearchMethod, Source, StepModel, TokenSet};
 use duilian_prosody::BlockedWords;
 
 const SIZE: usize = 7_000;
@@ -114,10 +112,7 @@ fn searches(c: &mut Criterion) {
         ("beam4", base()),
         ("beam16", DecodeOptions { beam_size: 16, ..base() }),
         ("best10", DecodeOptions { num_hypotheses: 10, ..base() }),
-        (
-            "sample",
-            DecodeOptions { search: SearchMethod::Sampling, sampling_topk: 50, ..base() },
-        ),
+        ("sample", DecodeOptions { search: SearchMethod::Sampling, sampling_topk: 50, ..base() }),
     ];
     let mut group = c.benchmark_group("search");
     for text in ["海内存知己", "风声雨声读书声，声声入耳"] {

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use duilian_core::TokenId;
 use duilian_model::{
-    AlignedTransformer, AttentionSeq2Seq, AutodiffBackend, Flow, ModelConfig, Network, Seq2SeqConfig, ShardSet,
-    ShardWriter, StepReport, TrainConfig, TrainObserver, Trainable, Trainer, TrainerSetup,
+    AlignedTransformer, AttentionSeq2Seq, AutodiffBackend, Flow, ModelConfig, Network, Seq2SeqConfig,
+    ShardSet, ShardWriter, StepReport, TrainConfig, TrainObserver, Trainable, Trainer, TrainerSetup,
 };
 
 const VOCABULARY: usize = 8_000;

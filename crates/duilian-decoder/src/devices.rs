@@ -147,7 +147,9 @@ impl Constraint for DeviceConstraint {
 /// As [`Demands::relate`]; a table without rows forbids all.
 fn relate(demands: &mut Demands, table: Arc<RelationTable>, places: &[usize]) {
     if table.is_empty() {
-        places.iter().for_each(|&place| demands.keep(place, &crate::TokenSet::default()));
+        for &place in places {
+            demands.keep(place, &crate::TokenSet::default());
+        }
     } else {
         demands.relate(Relation::new(table, places));
     }
@@ -191,7 +193,9 @@ fn choose(values: &[u64], length: usize) -> Vec<Vec<u64>> {
         if values.len() - i < length {
             break;
         }
-        found.extend(choose(&values[i + 1..], length - 1).into_iter().map(|rest| [vec![first], rest].concat()));
+        found.extend(
+            choose(&values[i + 1..], length - 1).into_iter().map(|rest| [vec![first], rest].concat()),
+        );
     }
     found
 }

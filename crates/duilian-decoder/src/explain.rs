@@ -74,10 +74,14 @@ impl Decoder {
                 None => plan.choose(&mut draft, place, token),
             };
             if !fits {
-                return Err(DecodeError::NotAllowed { character: answer.line.chars()[place], place: place + 1 });
+                return Err(DecodeError::NotAllowed {
+                    character: answer.line.chars()[place],
+                    place: place + 1,
+                });
             }
         }
-        let mut reading = Reading { plan: &plan, answer, alternatives, draft: plan.draft(), places: Vec::new() };
+        let mut reading =
+            Reading { plan: &plan, answer, alternatives, draft: plan.draft(), places: Vec::new() };
         run(model, &CancelToken::new(), std::slice::from_mut(&mut reading))?;
         let places = reading.places;
         let (given, line) = (question.line().clone(), answer.line.clone());

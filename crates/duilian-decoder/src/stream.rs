@@ -59,7 +59,14 @@ impl<'a, M: StepModel> BatchAnswers<'a, M> {
                 Ok(plan) => {
                     let run = Run { model, options, cancel };
                     let list = run.lists(&[&plan], usize::MAX).swap_remove(0);
-                    answers.open.push(Entry { question, plan, list, round: 0, given: HashSet::new(), fruitless: 0 });
+                    answers.open.push(Entry {
+                        question,
+                        plan,
+                        list,
+                        round: 0,
+                        given: HashSet::new(),
+                        fruitless: 0,
+                    });
                 }
                 Err(error) => answers.ready.push_back((question, Err(error))),
             }

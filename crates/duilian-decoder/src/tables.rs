@@ -83,10 +83,9 @@ impl Lexicon {
 
     /// The ids of characters that show an element.
     pub fn element(&self, element: Element) -> &TokenSet {
-        let tables = self
-            .tables()
-            .elements
-            .get_or_init(|| Element::ALL.map(|element| self.set_of(|c| elements(c).any(|own| own == element))));
+        let tables = self.tables().elements.get_or_init(|| {
+            Element::ALL.map(|element| self.set_of(|c| elements(c).any(|own| own == element)))
+        });
         &tables[Element::ALL.iter().position(|&e| e == element).unwrap_or(0)]
     }
 
@@ -125,13 +124,15 @@ impl Lexicon {
             for (id, c) in self.characters() {
                 for way in splits(c) {
                     let tokens: Option<Vec<TokenId>> = way.iter().map(|&part| self.id(part)).collect();
-                    let Some(mut tokens) = tokens.filter(|_| way.len() <= MOST_PARTS && is_split(c, &way)) else {
+                    let Some(mut tokens) = tokens.filter(|_| way.len() <= MOST_PARTS && is_split(c, &way))
+                    else {
                         continue;
                     };
                     tokens.sort_unstable();
                     let ways = known.entry(c).or_default();
                     if !ways.contains(&tokens) {
-                        let orders = permutations(&tokens).into_iter().map(|order| [vec![id], order].concat());
+                        let orders =
+                            permutations(&tokens).into_iter().map(|order| [vec![id], order].concat());
                         tuples.entry(way.len()).or_default().extend(orders);
                         ways.push(tokens);
                     }

@@ -207,9 +207,9 @@ impl Constraint for Theme {
     fn restrict(&self, question: &Question, lexicon: &Lexicon, demands: &mut Demands) {
         for (&c, &share) in &self.shares {
             if let Some(token) = lexicon.id(c) {
-                han_places(question)
-                    .into_iter()
-                    .for_each(|place| demands.prefer_token(place, token, self.weight * share));
+                for place in han_places(question) {
+                    demands.prefer_token(place, token, self.weight * share);
+                }
             }
         }
     }

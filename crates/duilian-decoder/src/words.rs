@@ -215,7 +215,8 @@ mod tests {
 
     #[test]
     fn contexts_cover_their_own_place() {
-        let word = BlockedWord { tokens: ids(&[1, 2]), contexts: vec![(ids(&[3, 1, 2]), 1), (ids(&[1, 2, 4]), 0)] };
+        let word =
+            BlockedWord { tokens: ids(&[1, 2]), contexts: vec![(ids(&[3, 1, 2]), 1), (ids(&[1, 2, 4]), 0)] };
         let alone = BlockedWord { tokens: ids(&[5]), contexts: vec![(ids(&[5, 6]), 0)] };
         let index = WordIndex::new(10, [word, alone]);
         let find = |tokens: &[u16]| index.find(&line(tokens)).map(|(start, _)| start);

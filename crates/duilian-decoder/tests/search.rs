@@ -354,9 +354,10 @@ fn options_that_make_no_sense_are_named() {
         let error = options.validate().expect_err(name);
         assert!(matches!(error, DecodeError::Option { option, .. } if option == name));
     }
-    let read: DecodeOptions =
-        serde_json::from_str(r#"{"beam_size": 7, "search": "sampling", "sampling_topk": 3, "tone_pattern": "平仄"}"#)
-            .expect("valid");
+    let read: DecodeOptions = serde_json::from_str(
+        r#"{"beam_size": 7, "search": "sampling", "sampling_topk": 3, "tone_pattern": "平仄"}"#,
+    )
+    .expect("valid");
     assert_eq!((read.beam_size, read.sampling_topk, read.search), (7, 3, SearchMethod::Sampling));
     assert_eq!(read.tone_pattern.as_ref().map(ToString::to_string), Some("平仄".into()));
     let again: DecodeOptions =

@@ -37,7 +37,7 @@ mod state;
 pub use engine::Engine;
 pub use error::EngineError;
 pub use kernel::Level;
-pub use loss::{Loss, loss_of_pairs};
+pub use loss::loss_of_pairs;
 pub use network::Precision;
 pub use parallel::answer_parallel;
 pub use shortlist::{Shortlist, ShortlistBuilder, ShortlistConfig};

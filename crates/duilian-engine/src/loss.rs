@@ -2,29 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use duilian_core::{Direction, TokenId};
+use duilian_core::{Direction, LossSum, TokenId};
 use duilian_decoder::{Source, StepModel};
 
 /// Pairs whose scores are computed together.
 const BATCH: usize = 64;
-
-/// Summed loss over counted characters.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Loss {
-    /// Sum of `-ln p` in nats.
-    pub nats: f64,
-    /// Characters that were counted.
-    pub characters: usize,
-    /// Pairs that were scored.
-    pub pairs: usize,
-}
-
-impl Loss {
-    /// Nats per character; 0 if there was none.
-    pub fn per_character(&self) -> f64 {
-        if self.characters == 0 { 0.0 } else { self.nats / self.characters as f64 }
-    }
-}
 
 /// Loss of known answers under any model: pairs of given and asked-for line, of whose answer the tokens that `counts`
 /// picks are scored, each after the true ones before it.
@@ -52,13 +34,13 @@ pub fn loss_of_pairs<M: StepModel>(
     pairs: &[(Vec<TokenId>, Vec<TokenId>)],
     direction: Direction,
     counts: impl Fn(TokenId) -> bool,
-) -> Result<Loss, M::Error> {
+) -> Result<LossSum, M::Error> {
     let mut groups = BTreeMap::<usize, Vec<&(Vec<TokenId>, Vec<TokenId>)>>::new();
     let readable = 1..=model.max_length();
     for pair in pairs.iter().filter(|(g, a)| g.len() == a.len() && readable.contains(&g.len())) {
         groups.entry(pair.0.len()).or_default().push(pair);
     }
-    let (mut loss, mut log_probs) = (Loss::default(), Vec::new());
+    let (mut loss, mut log_probs) = (LossSum::default(), Vec::new());
     let size = model.vocabulary_size();
     for (length, pairs) in groups {
         for batch in pairs.chunks(BATCH) {

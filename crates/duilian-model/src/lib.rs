@@ -12,10 +12,10 @@ mod shard;
 mod storage;
 mod train;
 
+pub use duilian_core::LossSum;
 pub use duilian_weights::{
     ModelConfig, ModelWeights, NetworkConfig, NetworkWeights, WeightFormat, WeightsError,
 };
-pub use duilian_core::LossSum;
 pub use error::ModelError;
 pub use inference::{AlignedModel, AlignedState};
 pub use network::{AlignedTransformer, Network, Precision};
@@ -23,8 +23,8 @@ pub use seq2seq::{AttentionSeq2Seq, Seq2SeqConfig, Seq2SeqModel, Seq2SeqState};
 pub use shard::{Segment, ShardSet, ShardWriter, TokenPair, Verification};
 pub use storage::NetworkWeightsExt;
 pub use train::{
-    Batch, CurvePoint, Flow, PreparedBatch, StepReport, Target, TrainConfig, TrainObserver,
-    TrainSummary, Trainable, Trainer, TrainerSetup, TrainingCurve, ValidationSet,
+    Batch, CurvePoint, Flow, PreparedBatch, StepReport, Target, TrainConfig, TrainObserver, TrainSummary,
+    Trainable, Trainer, TrainerSetup, TrainingCurve, ValidationSet,
 };
 
 #[cfg(feature = "collective")]

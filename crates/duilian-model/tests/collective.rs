@@ -6,8 +6,8 @@ mod common;
 
 use common::setup;
 use duilian_model::{
-    AlignedTransformer, AutodiffBackend, DataParallel, DefaultDevice, Flow, ModelError,
-    StepReport, TrainObserver, TrainSummary, Trainer, TrainerSetup, train_on_devices,
+    AlignedTransformer, AutodiffBackend, DataParallel, DefaultDevice, Flow, ModelError, StepReport,
+    TrainObserver, TrainSummary, Trainer, TrainerSetup, train_on_devices,
 };
 
 type Model = AlignedTransformer<AutodiffBackend>;

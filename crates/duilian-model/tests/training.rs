@@ -139,7 +139,9 @@ fn as_many_files_are_kept_as_asked_for_and_measurements_go_on() {
         text.lines().map(|line| serde_json::from_str(line).expect("each line is JSON")).collect();
     let steps: Vec<u64> = lines.iter().filter_map(|l| l["step"]["step"].as_u64()).collect();
     assert_eq!(steps, (1..=summary.steps / 5).map(|i| 5 * i).collect::<Vec<_>>());
-    assert!(lines.iter().filter_map(|l| l["step"]["waiting_share"].as_f64()).all(|w| (0.0..=1.0).contains(&w)));
+    assert!(
+        lines.iter().filter_map(|l| l["step"]["waiting_share"].as_f64()).all(|w| (0.0..=1.0).contains(&w))
+    );
     let validations = lines.iter().filter(|l| l["validation"].is_object()).count();
     assert_eq!(validations, summary.curve.points.len());
 

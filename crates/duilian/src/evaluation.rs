@@ -57,7 +57,7 @@ impl Evaluation {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Decode`] if the model fails.
+    /// [`Error::Engine`] if the model fails.
     pub fn measure(duilian: &Duilian, pairs: &[Couplet]) -> Result<Self, Error> {
         let loss = |direction| duilian.loss(pairs.iter().map(|p| p.oriented(direction)), direction);
         let (forward, reverse) = (loss(Direction::UpperToLower)?, loss(Direction::LowerToUpper)?);

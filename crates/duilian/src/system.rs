@@ -2,18 +2,15 @@
 
 use std::path::Path;
 
-use duilian_core::{Direction, Line, LossSum, Vocabulary, is_han};
+use duilian_core::{Direction, Line, LossSum, Vocabulary};
 use duilian_corpus::normalize_line;
-use duilian_decoder::{Answer, CancelToken, DecodeOptions, Decoder, Lexicon, Question, score_batch};
-use duilian_engine::{Engine, Precision, answer_parallel};
+use duilian_decoder::{Answer, DecodeOptions, Decoder, Lexicon, Question};
+use duilian_engine::{Engine, Precision, answer_parallel, loss_of_pairs};
 use duilian_prosody::BlockedWords;
 use duilian_tokenizer::CharTokenizer;
 use duilian_weights::ModelWeights;
 
 use crate::Error;
-
-/// Lines whose loss is computed at once.
-const LOSS_BATCH: usize = 64;
 
 /// Answers lines of couplets.
 ///
@@ -162,32 +159,16 @@ impl Duilian {
     /// model reads, are left out; marks and characters outside the vocabulary cost nothing.
     ///
     /// # Errors
-    /// [`Error::Decode`] if the model fails.
+    /// [`Error::Engine`] if the model fails.
     pub fn loss<'a>(
         &self,
         pairs: impl IntoIterator<Item = (&'a Line, &'a Line)>,
         direction: Direction,
     ) -> Result<LossSum, Error> {
-        let limit = self.engine.config().max_length;
-        let known: Vec<(Question, Vec<Line>)> = pairs
-            .into_iter()
-            .filter(|(given, asked)| given.len() == asked.len() && given.len() <= limit)
-            .map(|(given, asked)| (Question::new(given.clone(), direction), vec![asked.clone()]))
-            .collect();
-        let lexicon = self.decoder.lexicon();
-        let scores = score_batch(&self.engine, lexicon, &known, LOSS_BATCH, &CancelToken::new())?;
-        let mut sum = LossSum { pairs: known.len(), ..LossSum::default() };
-        for ((_, lines), scores) in known.iter().zip(&scores) {
-            for (line, score) in lines.iter().zip(scores) {
-                for (&c, &log_prob) in line.chars().iter().zip(&score.place_log_probs) {
-                    if is_han(c) && lexicon.id(c).is_some() {
-                        sum.nats -= f64::from(log_prob);
-                        sum.characters += 1;
-                    }
-                }
-            }
-        }
-        Ok(sum)
+        let encode = |line| self.tokenizer.encode(line);
+        let pairs: Vec<_> = pairs.into_iter().map(|(given, asked)| (encode(given), encode(asked))).collect();
+        let counts = |token| token >= CharTokenizer::FIRST_HAN;
+        Ok(loss_of_pairs(&self.engine, &pairs, direction, counts)?)
     }
 
     /// The vocabulary.

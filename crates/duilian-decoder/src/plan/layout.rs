@@ -129,7 +129,11 @@ impl Layout {
             }
             self.relations.push(Related::new(relation.table.clone(), terms));
         }
-        while self.relations.iter_mut().fold(false, |changed, r| changed | r.make_consistent(&mut self.groups)) {}
+        while self
+            .relations
+            .iter_mut()
+            .fold(false, |changed, r| changed | r.make_consistent(&mut self.groups))
+        {}
         Ok(())
     }
 

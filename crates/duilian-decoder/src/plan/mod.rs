@@ -171,7 +171,9 @@ impl<'a> Plan<'a> {
         }
         candidates.tokens.reset(self.lexicon.size());
         candidates.doubtful.reset(self.lexicon.size());
-        filled.into_iter().for_each(|token| candidates.tokens.insert(token));
+        if let Some(token) = filled {
+            candidates.tokens.insert(token);
+        }
     }
 
     /// Whether the line can be finished after a doubtful token.
@@ -258,10 +260,13 @@ fn settle(
     };
     let optional: Vec<usize> =
         (0..constraints.len()).filter(|&i| constraints[i].is_optional(question)).collect();
-    optional.iter().for_each(|&i| kept[i] = false);
+    for &i in &optional {
+        kept[i] = false;
+    }
     let required = chosen(constraints, &kept);
-    let mut layout = if optional.is_empty() { Err(failure) } else { lay_out(question, lexicon, tokens, &required) }
-        .map_err(|failure| explain(question, lexicon, tokens, required, failure))?;
+    let mut layout =
+        if optional.is_empty() { Err(failure) } else { lay_out(question, lexicon, tokens, &required) }
+            .map_err(|failure| explain(question, lexicon, tokens, required, failure))?;
     for i in optional {
         kept[i] = true;
         match lay_out(question, lexicon, tokens, &chosen(constraints, &kept)) {

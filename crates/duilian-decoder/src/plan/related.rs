@@ -73,7 +73,12 @@ impl Related {
     }
 
     /// Takes out of `allowed` what no row that fits the tokens chosen so far has for the group.
-    pub(super) fn restrict(&self, g: usize, token: impl Fn(usize) -> Option<TokenId>, allowed: &mut TokenSet) {
+    pub(super) fn restrict(
+        &self,
+        g: usize,
+        token: impl Fn(usize) -> Option<TokenId>,
+        allowed: &mut TokenSet,
+    ) {
         // Where nothing is chosen, what is allowed is supported already.
         if !self.terms.iter().any(|&(other, _)| other != g && token(other).is_some()) {
             return;

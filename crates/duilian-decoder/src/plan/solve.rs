@@ -73,7 +73,8 @@ impl Search<'_> {
             for &(g, column) in &relation.terms {
                 if let Some(open) = narrower.iter_mut().find(|open| open.group == g) {
                     let mut kept = TokenSet::empty(open.domain.capacity());
-                    let both = relation.list(row, column).iter().filter(|&&token| open.domain.contains(token));
+                    let both =
+                        relation.list(row, column).iter().filter(|&&token| open.domain.contains(token));
                     both.for_each(|&token| kept.insert(token));
                     open.domain = kept;
                     possible &= !open.domain.is_empty();

@@ -9,15 +9,13 @@ use proptest::prelude::*;
 
 use super::Plan;
 use crate::words::BlockedWord;
-use crate::{
-    Constraint, DecodeError, Demands, Draft, Lexicon, Question, Relation, RelationTable, TokenSet,
-};
+use crate::{Constraint, DecodeError, Demands, Draft, Lexicon, Question, Relation, RelationTable, TokenSet};
 
 /// A relation of a small random problem: rows of products on places, or one class for all places.
 #[derive(Debug, Clone)]
 struct Rows {
     places: Vec<usize>,
-    rows: Vec<Vec<Vec<TokenId>>>,
+    products: Vec<Vec<Vec<TokenId>>>,
     one_class: bool,
     distinct: bool,
 }
@@ -25,7 +23,7 @@ struct Rows {
 impl Rows {
     fn relation(&self) -> Relation {
         let columns = if self.one_class { 1 } else { self.places.len() };
-        let rows = self.rows.iter().map(|row| row[..columns].to_vec());
+        let rows = self.products.iter().map(|row| row[..columns].to_vec());
         let table = Arc::new(RelationTable::from_products(columns, rows));
         let relation = if self.one_class {
             Relation::of_one_class(table, &self.places)
@@ -42,7 +40,7 @@ impl Rows {
         };
         let n = self.places.len();
         let differ = |i: usize| (0..i).all(|j| line[self.places[i]] != line[self.places[j]]);
-        self.rows.iter().any(fits) && (!self.distinct || (0..n).all(differ))
+        self.products.iter().any(fits) && (!self.distinct || (0..n).all(differ))
     }
 }
 
@@ -115,9 +113,9 @@ impl Problem {
     fn has_word(&self, line: &[TokenId]) -> bool {
         self.words.iter().flatten().any(|word| {
             let covered = |start: usize| {
-                word.contexts.iter().any(|(context, offset)| {
-                    start >= *offset && line[start - offset..].starts_with(context)
-                })
+                word.contexts
+                    .iter()
+                    .any(|(context, offset)| start >= *offset && line[start - offset..].starts_with(context))
             };
             (0..line.len()).any(|start| line[start..].starts_with(&word.tokens) && !covered(start))
         })
@@ -150,11 +148,13 @@ impl Problem {
     }
 }
 
+type Tokens = Vec<TokenId>;
+
 /// Words of one to three tokens, some with a context of one or two tokens more.
 fn words(size: u16) -> impl Strategy<Value = Vec<BlockedWord>> {
     let token = move || (0..size).prop_map(TokenId);
     let word = (vec(token(), 1..4), vec((vec(token(), 0..2), vec(token(), 0..2)), 0..3));
-    let blocked = |(tokens, around): (Vec<TokenId>, Vec<(Vec<TokenId>, Vec<TokenId>)>)| {
+    let blocked = |(tokens, around): (Tokens, Vec<(Tokens, Tokens)>)| {
         let longer = around.into_iter().filter(|(before, after)| before.len() + after.len() > 0);
         let contexts = longer
             .map(|(before, after)| {
@@ -174,7 +174,7 @@ fn relations(size: u16, length: usize) -> impl Strategy<Value = Vec<Rows>> {
         let rows = vec(vec(list.clone(), width), 1..6);
         (vec(place.clone(), width), rows, any::<bool>(), any::<bool>())
     });
-    let rows = |(places, rows, one_class, distinct)| Rows { places, rows, one_class, distinct };
+    let rows = |(places, rows, one_class, distinct)| Rows { places, products: rows, one_class, distinct };
     vec(relation.prop_map(rows), 0..3)
 }
 

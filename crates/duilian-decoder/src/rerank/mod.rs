@@ -141,7 +141,11 @@ impl Reranker {
             end_tone: rate(Rule::EndTones),
             tone_opposition: rate(Rule::ToneOpposition),
             word_class: rate(Rule::WordClass),
-            devices: if devices.is_empty() { 1.0 } else { devices.iter().sum::<f64>() / devices.len() as f64 },
+            devices: if devices.is_empty() {
+                1.0
+            } else {
+                devices.iter().sum::<f64>() / devices.len() as f64
+            },
         }
     }
 }

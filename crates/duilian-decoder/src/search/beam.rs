@@ -186,8 +186,9 @@ impl Scratch {
                     if score < floor {
                         continue;
                     }
-                    let taken = if self.taken.is_empty() { 0 } else { self.taken.get(&token).copied().unwrap_or(0) };
-                    let rank = score - job.penalty * taken as f64;
+                    let times =
+                        if self.taken.is_empty() { 0 } else { self.taken.get(&token).copied().unwrap_or(0) };
+                    let rank = score - job.penalty * times as f64;
                     if rank < floor {
                         continue;
                     }

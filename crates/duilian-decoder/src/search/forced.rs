@@ -18,7 +18,8 @@ pub(crate) fn forced<M: StepModel>(
     cancel: &CancelToken,
     jobs: Vec<ForcedJob>,
 ) -> Result<Vec<Vec<Vec<f32>>>, DecodeError> {
-    let mut rows: Vec<Forced> = jobs.into_iter().filter(|job| !job.lines.is_empty()).map(Forced::new).collect();
+    let mut rows: Vec<Forced> =
+        jobs.into_iter().filter(|job| !job.lines.is_empty()).map(Forced::new).collect();
     run(model, cancel, &mut rows)?;
     Ok(rows.into_iter().map(|row| row.log_probs).collect())
 }

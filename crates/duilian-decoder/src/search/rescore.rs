@@ -104,7 +104,9 @@ pub(crate) fn polish<M: StepModel>(
         }
         active = improved;
     }
-    answers.iter_mut().for_each(|answers| answers.sort_by(by_score));
+    for answers in answers {
+        answers.sort_by(by_score);
+    }
     Ok(())
 }
 

@@ -81,7 +81,14 @@ impl<'a> Sampler<'a> {
             let weight = weights.get(token.index()).copied().unwrap_or_default();
             let score =
                 if counted { score_with(hypothesis.score, log_prob, weight) } else { hypothesis.score };
-            Choice { parent, token, score, rank: score, log_prob, doubtful: candidates.doubtful.contains(token) }
+            Choice {
+                parent,
+                token,
+                score,
+                rank: score,
+                log_prob,
+                doubtful: candidates.doubtful.contains(token),
+            }
         }));
         choices.sort_unstable_by(Choice::order);
         self.weigh_choices();

@@ -170,12 +170,13 @@ mod tests {
 
     use super::*;
 
+    type Model = AttentionSeq2Seq<crate::DefaultBackend>;
+
     #[test]
     fn answers_end_where_their_padding_begins() {
         let mut batch = Batch::empty(3);
         batch.push(&[14; 3].map(TokenId), &[20, 4, 0].map(TokenId), &[false; 3], Direction::UpperToLower);
         batch.push(&[14; 3].map(TokenId), &[1, 21, 22].map(TokenId), &[false; 3], Direction::UpperToLower);
-        type Model = AttentionSeq2Seq<crate::DefaultBackend>;
         let targets: Vec<(usize, u16)> = Model::targets(&batch).iter().map(|t| (t.place, t.token)).collect();
         // The unknown character of the second answer is not learnt.
         assert_eq!(targets, [(0, 20), (1, 4), (2, END.0), (5, 21), (6, 22), (7, END.0)]);

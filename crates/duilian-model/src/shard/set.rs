@@ -214,7 +214,9 @@ fn check_records(map: &Mmap, checksum: u32, vocabulary_size: usize, path: &Path)
         return Err(format::damaged(path, "its checksum differs".to_owned()));
     }
     match unknown {
-        Some(byte) => Err(format::damaged(path, format!("the token at byte {byte} is outside the vocabulary"))),
+        Some(byte) => {
+            Err(format::damaged(path, format!("the token at byte {byte} is outside the vocabulary")))
+        }
         None => Ok(()),
     }
 }

@@ -58,12 +58,7 @@ impl ShardWriter {
     /// [`ModelError::Io`].
     pub fn create(folder: &Path, vocabulary_size: usize) -> Result<Self, ModelError> {
         std::fs::create_dir_all(folder).map_err(ModelError::io("make", folder))?;
-        Ok(Self {
-            folder: folder.to_owned(),
-            vocabulary_size,
-            sources: Vec::new(),
-            spools: BTreeMap::new(),
-        })
+        Ok(Self { folder: folder.to_owned(), vocabulary_size, sources: Vec::new(), spools: BTreeMap::new() })
     }
 
     /// Adds a pair of equal length.
@@ -117,7 +112,8 @@ impl ShardWriter {
         });
         let number = u16::try_from(number).map_err(|_| too_many("65,536 sources"))?;
         let spool = self.spools.entry((length, number)).or_default();
-        spool.pairs = spool.pairs.checked_add(1).ok_or_else(|| too_many("4,294,967,295 pairs of a length"))?;
+        spool.pairs =
+            spool.pairs.checked_add(1).ok_or_else(|| too_many("4,294,967,295 pairs of a length"))?;
         for token in upper.iter().chain(lower) {
             spool.waiting.extend_from_slice(&token.0.to_le_bytes());
         }

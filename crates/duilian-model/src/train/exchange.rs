@@ -115,9 +115,8 @@ where
     A: AutodiffBackend,
     M: Trainable<A> + 'static,
 {
-    let invalid = |reason: &str| {
-        Err(ModelError::InvalidConfig { field: "devices", reason: reason.to_owned() })
-    };
+    let invalid =
+        |reason: &str| Err(ModelError::InvalidConfig { field: "devices", reason: reason.to_owned() });
     if devices.is_empty() {
         return invalid("there is none");
     }

@@ -166,21 +166,21 @@ impl RunFolder {
     }
 
     fn numbered(&self, name: &str, step: u64) -> PathBuf {
-        let (stem, extension) = name.split_once('.').unwrap_or((name, ""));
-        self.path.join(format!("{stem}-{step}.{extension}"))
+        let (base, extension) = name.split_once('.').unwrap_or((name, ""));
+        self.path.join(format!("{base}-{step}.{extension}"))
     }
 
     /// Steps of the numbered files of a name.
     fn steps(&self, name: &str) -> Result<Vec<u64>, ModelError> {
-        let (stem, extension) = name.split_once('.').unwrap_or((name, ""));
+        let (base, extension) = name.split_once('.').unwrap_or((name, ""));
         let mut steps = Vec::new();
         for entry in std::fs::read_dir(&self.path).map_err(ModelError::io("list", &self.path))? {
             let file = entry.map_err(ModelError::io("list", &self.path))?.file_name();
-            let step: Option<u64> = file.to_str().and_then(|file| {
-                let number = file.strip_prefix(stem)?.strip_prefix('-')?;
-                number.strip_suffix(extension)?.strip_suffix('.')?.parse().ok()
+            let number: Option<u64> = file.to_str().and_then(|file| {
+                let rest = file.strip_prefix(base)?.strip_prefix('-')?;
+                rest.strip_suffix(extension)?.strip_suffix('.')?.parse().ok()
             });
-            steps.extend(step);
+            steps.extend(number);
         }
         Ok(steps)
     }

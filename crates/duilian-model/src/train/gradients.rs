@@ -103,8 +103,7 @@ fn part<A: AutodiffBackend, M: Trainable<A>>(
     let scale_in = (table.dims()[1] as f64).sqrt();
     let rows = Tensor::<A, 2>::from_inner(table.clone().select(0, tokens.clone()) * scale_in).require_grad();
     let hidden = model.hidden(prepared, rows.clone()).select(0, places.clone());
-    let output =
-        smoothed_cross_entropy(hidden, table, &prepared.targets, &wanted.clone().inner(), options);
+    let output = smoothed_cross_entropy(hidden, table, &prepared.targets, &wanted.clone().inner(), options);
     let mut graph = output.surrogate.backward();
     let mut table_gradient = output.table_gradient;
     if let Some(gradient) = rows.grad_remove(&mut graph) {

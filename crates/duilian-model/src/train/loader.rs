@@ -105,17 +105,13 @@ fn fill<T>(
 mod tests {
     use super::*;
 
-    fn square(number: u64) -> Made<u64> {
-        Ok(number * number)
-    }
-
     #[test]
     fn order_is_the_same_for_any_number_of_threads() {
         for threads in [1, 2, 3, 4, 7] {
             let mut loader = Loader::start(threads, 4, 10, |number| {
                 // Some items take longer than others.
                 std::thread::sleep(Duration::from_micros(number * 7_919 % 300));
-                square(number)
+                Ok(number * number)
             })
             .expect("starts");
             let found: Vec<u64> = (0..100).map(|_| loader.next().expect("is made")).collect();
@@ -129,7 +125,7 @@ mod tests {
         let count = Arc::clone(&made);
         let mut loader = Loader::start(2, 4, 0, move |number| {
             count.fetch_add(1, Ordering::SeqCst);
-            square(number)
+            Ok(number * number)
         })
         .expect("starts");
         assert_eq!(loader.next().expect("is made"), 0);
@@ -142,7 +138,7 @@ mod tests {
 
     #[test]
     fn an_error_arrives_in_its_turn() {
-        let make = |number| if number == 3 { Err(ModelError::NoTrainingData) } else { square(number) };
+        let make = |number| if number == 3 { Err(ModelError::NoTrainingData) } else { Ok(number * number) };
         let mut loader = Loader::start(2, 4, 0, make).expect("starts");
         for number in 0..3 {
             assert_eq!(loader.next().expect("is made"), number * number);

@@ -18,15 +18,15 @@ mod plan;
 mod setup;
 mod trainer;
 
-pub(crate) use batch::{FIRST_HAN, ids};
 pub use batch::{Batch, PreparedBatch, Target};
+pub(crate) use batch::{FIRST_HAN, ids};
 pub use config::TrainConfig;
 pub use curve::{CurvePoint, TrainingCurve};
 pub(crate) use evaluation::loss_of_pairs;
 #[cfg(feature = "collective")]
 pub use exchange::{DataParallel, train_on_devices};
 pub use observer::{Flow, StepReport, TrainObserver, TrainSummary};
-pub use setup::{Trainable, TrainerSetup, ValidationSet};
 #[cfg(test)]
 pub(crate) use plan::BatchPlan;
+pub use setup::{Trainable, TrainerSetup, ValidationSet};
 pub use trainer::Trainer;

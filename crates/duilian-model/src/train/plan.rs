@@ -106,7 +106,8 @@ impl BatchPlan {
         let place = Permutation::new(self.batches, seed, ORDER_OF_BATCHES, epoch).at(in_epoch);
         let bucket = &self.buckets[self.buckets.partition_point(|b| b.batches_before <= place) - 1];
         // No two lengths and epochs share an order: lines have fewer than 2^16 characters.
-        let order = Permutation::new(bucket.shown, seed, ORDER_OF_PAIRS, (epoch << 16) + bucket.length as u64);
+        let order =
+            Permutation::new(bucket.shown, seed, ORDER_OF_PAIRS, (epoch << 16) + bucket.length as u64);
         let first = (place - bucket.batches_before) * bucket.rows;
         let mut random = generator(seed, AUGMENTATION, number);
         let mut batch = Batch::empty(bucket.length);

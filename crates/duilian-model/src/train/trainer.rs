@@ -10,13 +10,13 @@ use burn::tensor::backend::AutodiffBackend;
 use duilian_core::Direction;
 use rand::RngExt;
 
+use super::batch::generator;
 use super::checkpoint::{self, RunState};
 use super::evaluation::loss_of_shards;
 use super::folder::RunFolder;
 use super::gradients::{FlatGradients, GradientWorker};
 use super::loader::Loader;
 use super::optimizer::Optimizer;
-use super::batch::generator;
 use super::plan::BatchPlan;
 use super::{
     CurvePoint, Flow, PreparedBatch, StepReport, TrainConfig, TrainObserver, TrainSummary, Trainable,
@@ -165,6 +165,7 @@ impl<A: AutodiffBackend, M: Trainable<A> + 'static> Trainer<A, M> {
     }
 
     /// Which replica this is, of how many.
+    #[cfg_attr(not(feature = "collective"), allow(clippy::unused_self))] // there are no others then
     fn seat(&self) -> (usize, usize) {
         #[cfg(feature = "collective")]
         if let Some(exchange) = &self.exchange {
@@ -333,6 +334,7 @@ impl<A: AutodiffBackend, M: Trainable<A> + 'static> Trainer<A, M> {
     }
 
     /// Summed loss of a step's batches, the gradient of its mean, and whether some replica wants to stop.
+    #[cfg_attr(not(feature = "collective"), allow(clippy::unnecessary_wraps))] // nothing can fail then
     fn gradients(
         &self,
         input: &StepInput<A>,
