@@ -23,7 +23,11 @@ use duilian_core::TokenId;
 #[derive(Debug, Clone, Default)]
 pub struct RelationTable {
     columns: usize,
-    rows: Vec<Box<[Arc<[TokenId]>]>>,
+    rows: usize,
+    /// All lists, row by row, ascending.
+    tokens: Vec<TokenId>,
+    /// Where the lists end.
+    ends: Vec<u32>,
     /// For each column the rows that have a token there, ascending.
     index: Vec<HashMap<TokenId, Vec<u32>>>,
 }
@@ -38,22 +42,23 @@ impl RelationTable {
     /// Rows of lists, one a column. Rows of another length than `columns`, and rows with an empty list, are
     /// left out.
     pub fn from_products(columns: usize, rows: impl IntoIterator<Item = Vec<Vec<TokenId>>>) -> Self {
-        let mut table = Self { columns, rows: Vec::new(), index: vec![HashMap::new(); columns] };
+        let index = vec![HashMap::new(); columns];
+        let mut table = Self { columns, index, ..Self::default() };
         for row in rows {
             if row.len() != columns || row.iter().any(Vec::is_empty) {
                 continue;
             }
-            let number = table.rows.len() as u32;
-            let lists = row.into_iter().enumerate().map(|(column, mut list)| {
+            let number = table.rows as u32;
+            for (column, mut list) in row.into_iter().enumerate() {
                 list.sort_unstable();
                 list.dedup();
                 for &token in &list {
                     table.index[column].entry(token).or_default().push(number);
                 }
-                list.into()
-            });
-            let lists = lists.collect();
-            table.rows.push(lists);
+                table.tokens.extend(list);
+                table.ends.push(table.tokens.len() as u32);
+            }
+            table.rows += 1;
         }
         table
     }
@@ -65,25 +70,27 @@ impl RelationTable {
 
     /// Number of rows.
     pub fn len(&self) -> usize {
-        self.rows.len()
+        self.rows
     }
 
     /// Whether there is no row: a relation with this table never holds.
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.rows == 0
     }
 
     /// Whether a combination, one token a column, is in the table.
     pub fn contains(&self, combination: &[TokenId]) -> bool {
         combination.len() == self.columns
-            && (0..self.rows.len()).any(|row| {
+            && (0..self.rows).any(|row| {
                 combination.iter().enumerate().all(|(column, &token)| self.has(row as u32, column, token))
             })
     }
 
     /// The tokens of a row in a column, ascending.
     pub(crate) fn list(&self, row: u32, column: usize) -> &[TokenId] {
-        &self.rows[row as usize][column]
+        let cell = row as usize * self.columns + column;
+        let from = if cell == 0 { 0 } else { self.ends[cell - 1] as usize };
+        &self.tokens[from..self.ends[cell] as usize]
     }
 
     pub(crate) fn has(&self, row: u32, column: usize, token: TokenId) -> bool {

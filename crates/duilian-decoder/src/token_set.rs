@@ -96,7 +96,7 @@ impl TokenSet {
 
     /// Adds a weight to the entries of all ids of the set.
     pub(crate) fn add_to(&self, weights: &mut [f32], weight: f32) {
-        for (entries, &word) in weights.chunks_mut(64).zip(&self.words) {
+        for (entries, &word) in weights.chunks_mut(64).zip(&self.words).filter(|(_, word)| **word != 0) {
             for (bit, entry) in entries.iter_mut().enumerate() {
                 *entry += if word >> bit & 1 == 1 { weight } else { 0.0 };
             }

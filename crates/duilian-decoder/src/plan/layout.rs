@@ -58,7 +58,7 @@ impl Layout {
     /// Brings demands into form and finds out whether they can be met. `copied` gives the token of a copied
     /// place.
     pub(super) fn new(
-        demands: &Demands,
+        mut demands: Demands,
         lexicon: &Lexicon,
         copied: impl Fn(usize) -> TokenId,
     ) -> Result<Self, Failure> {
@@ -76,13 +76,13 @@ impl Layout {
             if demands.copied[place] {
                 layout.start.line[place] = Some(copied(place));
             } else {
-                layout.place_into_group(demands, place)?;
+                layout.place_into_group(&mut demands, place)?;
             }
         }
         if demands.no_blocked_words {
             layout.groups.iter_mut().for_each(|group| group.allowed.subtract(lexicon.words().single()));
         }
-        layout.bind_relations(demands)?;
+        layout.bind_relations(&demands)?;
         layout.fix_single_choices()?;
         layout.check_distinct()?;
         layout.find_tight(lexicon.words());
@@ -90,11 +90,12 @@ impl Layout {
         Ok(layout)
     }
 
-    fn place_into_group(&mut self, demands: &Demands, place: usize) -> Result<(), Failure> {
+    fn place_into_group(&mut self, demands: &mut Demands, place: usize) -> Result<(), Failure> {
         let same = |group: &Group| demands.tied[group.places[0]] == demands.tied[place];
-        let weights = &demands.weights[place];
-        let Some(g) = self.groups.iter().position(same) else {
-            let (allowed, weights) = (demands.sets[place].clone(), weights.clone());
+        let found = self.groups.iter().position(same);
+        let weights = std::mem::take(&mut demands.weights[place]);
+        let Some(g) = found else {
+            let allowed = std::mem::take(&mut demands.sets[place]);
             self.group_of[place] = Some(self.groups.len());
             self.groups.push(Group { places: vec![place], allowed, tight: false, weights });
             return Ok(());

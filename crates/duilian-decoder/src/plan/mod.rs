@@ -13,6 +13,13 @@ use self::layout::{Failure, Layout};
 pub use self::solve::SEARCH_LIMIT;
 use crate::{Constraint, DecodeError, Demands, Draft, Lexicon, LockedCharacters, Question, Source, TokenSet};
 
+/// Memory for weights that depend on the draft; all zero unless it is used.
+#[derive(Debug, Default)]
+pub(crate) struct Weights {
+    values: Vec<f32>,
+    used: bool,
+}
+
 /// A constraint of the decoder, or one made for this question.
 pub(crate) enum Rule<'a> {
     Shared(&'a dyn Constraint),
@@ -212,16 +219,28 @@ impl<'a> Plan<'a> {
         self.layout.group_of[place].is_some()
     }
 
-    /// Adds the weights of all constraints to scores of tokens for a place that is open; returns whether there
-    /// are any.
-    pub(crate) fn weigh(&self, draft: &Draft, place: usize, weights: &mut [f32]) -> bool {
+    /// The weights of all constraints for a place that is open, by id; `None` if there are none.
+    pub(crate) fn weigh<'w>(
+        &'w self,
+        draft: &Draft,
+        place: usize,
+        memory: &'w mut Weights,
+    ) -> Option<&'w [f32]> {
         let own = self.layout.group_of[place].map_or(&[][..], |g| &self.layout.groups[g].weights);
-        weights.iter_mut().zip(own).for_each(|(sum, weight)| *sum += weight);
-        let mut any = !own.is_empty();
-        for constraint in &self.constraints {
-            any |= constraint.get().weigh(&self.question, self.lexicon, draft, place, weights);
+        let Weights { values, used } = memory;
+        if *used || values.len() != self.lexicon.size() {
+            values.clear();
+            values.resize(self.lexicon.size(), 0.0);
+            *used = false;
         }
-        any
+        for constraint in &self.constraints {
+            *used |= constraint.get().weigh(&self.question, self.lexicon, draft, place, values);
+        }
+        if *used {
+            values.iter_mut().zip(own).for_each(|(sum, weight)| *sum += weight);
+            return Some(values);
+        }
+        (!own.is_empty()).then_some(own)
     }
 
     /// The tables of the vocabulary.
@@ -291,7 +310,7 @@ fn lay_out(
     for constraint in constraints {
         constraint.restrict(question, lexicon, &mut demands);
     }
-    Layout::new(&demands, lexicon, |place| tokens[place])
+    Layout::new(demands, lexicon, |place| tokens[place])
 }
 
 /// Finds a smallest set of constraints that cannot hold together: drops each one that is not needed for the

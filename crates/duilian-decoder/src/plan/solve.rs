@@ -60,13 +60,16 @@ impl Search<'_> {
 
     /// Chooses a row for each relation from the given one on, then tokens.
     fn relate(&mut self, from: usize, open: &[Open]) -> Solution {
-        let Some(relation) = self.layout.relations.get(from) else { return self.assign_words(open) };
-        let chosen = |g: usize| {
+        let (layout, line) = (self.layout, self.line);
+        let Some(relation) = layout.relations.get(from) else { return self.assign_words(open) };
+        // Looking for the only token of a domain takes longer than looking at a row.
+        let own = |&(g, _): &(usize, usize)| {
             let only = || open.iter().find(|open| open.group == g).and_then(|open| open.domain.only());
-            self.layout.token(self.line, g).or_else(only)
+            (g, layout.token(line, g).or_else(only))
         };
-        let rows = relation.rows(chosen).iter().copied().filter(|&row| relation.fits(row, chosen));
-        for row in rows.collect::<Vec<_>>() {
+        let tokens: Vec<(usize, Option<TokenId>)> = relation.terms.iter().map(own).collect();
+        let chosen = |g: usize| tokens.iter().find(|&&(group, _)| group == g).and_then(|&(_, token)| token);
+        for &row in relation.rows(chosen).iter().filter(|&&row| relation.fits(row, chosen)) {
             self.left = self.left.checked_sub(1).ok_or(Failure::Exhausted)?;
             let mut narrower = open.to_vec();
             let mut possible = true;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use duilian_core::TokenId;
 
 use super::batch::{Choice, Hypothesis, Job, log_prob, run, score_with};
-use crate::plan::Candidates;
+use crate::plan::{Candidates, Weights};
 use crate::{Answer, CancelToken, DecodeError, Draft, Plan, Source, StepModel, TokenSet};
 
 /// A question for [`beam`].
@@ -63,8 +63,7 @@ struct Beam<'a> {
 struct Scratch {
     choices: Vec<Choice>,
     candidates: Candidates,
-    /// All zero between places.
-    weights: Vec<f32>,
+    weights: Weights,
     /// Scores with weights.
     sums: Vec<f32>,
     /// Number of hypotheses of earlier groups by token.
@@ -153,15 +152,17 @@ impl Scratch {
             }
             job.plan.candidates(&hypothesis.draft, place, &mut self.candidates);
             keep_different(job, &hypothesis.draft, place, &mut self.candidates.tokens);
-            let mut weights = std::mem::take(&mut self.weights);
-            weights.resize(vocabulary, 0.0);
-            let weighted = job.plan.weigh(&hypothesis.draft, place, &mut weights);
-            if weighted {
-                self.sums.clear();
-                self.sums.extend(scores.iter().zip(&weights).map(|(score, weight)| score + weight));
-            }
-            let sums = if weighted { std::mem::take(&mut self.sums) } else { Vec::new() };
-            let ranked = if weighted { &sums } else { scores };
+            let mut memory = std::mem::take(&mut self.weights);
+            let mut sums = std::mem::take(&mut self.sums);
+            let weights = job.plan.weigh(&hypothesis.draft, place, &mut memory);
+            let ranked = match weights {
+                Some(weights) => {
+                    sums.clear();
+                    sums.extend(scores.iter().zip(weights).map(|(score, weight)| score + weight));
+                    &sums
+                }
+                None => scores,
+            };
             let bits = std::mem::take(&mut self.candidates.tokens);
             for (block, &word) in bits.bits().iter().enumerate() {
                 let from = block * 64;
@@ -181,7 +182,7 @@ impl Scratch {
                     let token = TokenId((from + rest.trailing_zeros() as usize) as u16);
                     rest &= rest - 1;
                     let log_prob = log_prob(scores, token);
-                    let weight = if weighted { weights[token.index()] } else { 0.0 };
+                    let weight = weights.map_or(0.0, |weights| weights[token.index()]);
                     let score = score_with(hypothesis.score, log_prob, weight);
                     if score < floor {
                         continue;
@@ -200,11 +201,8 @@ impl Scratch {
                 }
             }
             self.candidates.tokens = bits;
-            if weighted {
-                weights.clear();
-                self.sums = sums;
-            }
-            self.weights = weights;
+            self.weights = memory;
+            self.sums = sums;
         }
         self.prune(job, &group.hypotheses, place, group.width);
     }

@@ -6,6 +6,7 @@ use super::batch::{answer, score_with};
 use super::beam::{BeamJob, beam};
 use super::forced::{ForcedJob, forced};
 use super::nbest::by_score;
+use crate::plan::Weights;
 use crate::{Answer, CancelToken, DecodeError, DecodeOptions, Draft, Plan, StepModel};
 
 /// Answers with the log-probabilities and scores that they have if they are read from left to right under their
@@ -34,7 +35,7 @@ pub(super) fn rescore<M: StepModel>(
 fn score(plan: &Plan<'_>, tokens: Vec<TokenId>, mut log_probs: Vec<f32>) -> Result<Answer, DecodeError> {
     let (mut log_prob, mut score) = (0.0, 0.0);
     let mut draft = plan.draft();
-    let mut weights = Vec::new();
+    let mut weights = Weights::default();
     for (place, &token) in tokens.iter().enumerate() {
         if !plan.counts(place) {
             log_probs[place] = 0.0;
@@ -42,11 +43,8 @@ fn score(plan: &Plan<'_>, tokens: Vec<TokenId>, mut log_probs: Vec<f32>) -> Resu
         }
         let mut weight = 0.0;
         if draft.tokens()[place].is_none() {
-            weights.resize(plan.lexicon().size(), 0.0);
-            if plan.weigh(&draft, place, &mut weights) {
-                weight = weights.get(token.index()).copied().unwrap_or_default();
-                weights.clear();
-            }
+            let weights = plan.weigh(&draft, place, &mut weights);
+            weight = weights.map_or(0.0, |weights| weights[token.index()]);
             plan.fill(&mut draft, place, token);
         }
         log_prob += f64::from(log_probs[place]);

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use super::batch::{Choice, Hypothesis, Job, log_prob, run, score_with};
-use crate::plan::Candidates;
+use crate::plan::{Candidates, Weights};
 use crate::{Answer, CancelToken, DecodeError, DecodeOptions, Plan, Source, StepModel};
 
 /// A question for [`sample`].
@@ -39,7 +39,7 @@ struct Sampler<'a> {
     hypotheses: Vec<Hypothesis>,
     generators: Vec<ChaCha8Rng>,
     candidates: Candidates,
-    weights: Vec<f32>,
+    weights: Weights,
     /// What is left to draw from for one hypothesis, most probable first.
     choices: Vec<Choice>,
     probabilities: Vec<f64>,
@@ -58,7 +58,7 @@ impl<'a> Sampler<'a> {
             hypotheses: vec![Hypothesis::new(&job.plan.draft())],
             generators: (0..job.draws).map(generator).collect(),
             candidates: Candidates::default(),
-            weights: Vec::new(),
+            weights: Weights::default(),
             choices: Vec::new(),
             probabilities: Vec::new(),
         }
@@ -69,16 +69,13 @@ impl<'a> Sampler<'a> {
         let Self { job, hypotheses, candidates, weights, choices, .. } = self;
         let hypothesis = &hypotheses[parent];
         job.plan.candidates(&hypothesis.draft, place, candidates);
-        weights.clear();
-        weights.resize(scores.len(), 0.0);
-        if hypothesis.draft.tokens()[place].is_none() {
-            job.plan.weigh(&hypothesis.draft, place, weights);
-        }
+        let is_open = hypothesis.draft.tokens()[place].is_none();
+        let weights = if is_open { job.plan.weigh(&hypothesis.draft, place, weights) } else { None };
         let counted = job.plan.counts(place);
         choices.clear();
         choices.extend(candidates.tokens.iter().map(|token| {
             let log_prob = log_prob(scores, token);
-            let weight = weights.get(token.index()).copied().unwrap_or_default();
+            let weight = weights.map_or(0.0, |weights| weights[token.index()]);
             let score =
                 if counted { score_with(hypothesis.score, log_prob, weight) } else { hypothesis.score };
             Choice {
