@@ -1,4 +1,4 @@
-//! The training step: the whole of it, batches, gradients, clipping, AdamW and the moving average.
+//! The training step: the whole of it, batches, gradients, clipping, `AdamW` and the moving average.
 //!
 //!     cargo bench --bench train
 //!
