@@ -23,6 +23,9 @@ use duilian_examples::{Failure, Row, read_pairs};
 
 const CORPUS: &str = include_str!("corpus.tsv");
 
+/// The network that says when it is done, with gradients.
+type Learner = AttentionSeq2Seq<AutodiffBackend>;
+
 /// Trains on the questions of the example and answers.
 #[derive(Parser)]
 #[command(version)]
@@ -86,8 +89,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         resume: true,
         start_from: None,
     };
-    type Network = AttentionSeq2Seq<AutodiffBackend>;
-    Trainer::<AutodiffBackend, Network>::new(setup, Default::default())?.run(&mut Printer)?;
+    Trainer::<AutodiffBackend, Learner>::new(setup, Default::default())?.run(&mut Printer)?;
 
     let weights = NetworkWeights::load(&arguments.out.join("last.safetensors"))?;
     let model = Seq2SeqModel::<DefaultBackend>::from_weights(weights, Default::default())?;
