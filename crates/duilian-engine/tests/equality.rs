@@ -55,14 +55,14 @@ impl Pretrained {
         Decoder::new(lexicon, options).expect("valid options")
     }
 
-    fn questions(&self, step: usize) -> Vec<Question> {
-        pairs(step).into_iter().map(|(upper, _)| Question::new(upper, Direction::UpperToLower)).collect()
-    }
-
     fn tokens(&self, step: usize) -> Vec<(Vec<TokenId>, Vec<TokenId>)> {
         let encode = |line: &Line| self.tokenizer.encode(line);
         pairs(step).iter().map(|(upper, lower)| (encode(upper), encode(lower))).collect()
     }
+}
+
+fn questions(step: usize) -> Vec<Question> {
+    pairs(step).into_iter().map(|(upper, _)| Question::new(upper, Direction::UpperToLower)).collect()
 }
 
 fn random(config: &ModelConfig, seed: u64) -> (Burn, ModelWeights) {
@@ -164,7 +164,7 @@ proptest! {
 #[test]
 fn searches_find_the_same_on_both() {
     let all = &*PRETRAINED;
-    let questions = all.questions(60);
+    let questions = questions(60);
     for options in [DecodeOptions::greedy(), DecodeOptions::default()] {
         let decoder = all.decoder(options);
         let pairs = decoder.answer_batch(&all.burn, &questions).into_iter();
@@ -179,7 +179,7 @@ fn searches_find_the_same_on_both() {
 #[test]
 fn neither_batches_nor_threads_change_an_answer() {
     let all = &*PRETRAINED;
-    let questions = all.questions(70);
+    let questions = questions(70);
     for options in [
         DecodeOptions { num_hypotheses: 3, ..DecodeOptions::default() },
         DecodeOptions { search: SearchMethod::Sampling, sampling_topk: 20, ..DecodeOptions::default() },
@@ -202,7 +202,7 @@ fn neither_batches_nor_threads_change_an_answer() {
 /// Share of equal greedy answers, and how much the loss per character grows.
 fn compare(reference: &impl StepModel, other: &impl StepModel, step: usize) -> (f64, f64) {
     let all = &*PRETRAINED;
-    let (decoder, questions) = (all.decoder(DecodeOptions::greedy()), all.questions(step));
+    let (decoder, questions) = (all.decoder(DecodeOptions::greedy()), questions(step));
     let (a, b) = (decoder.answer_batch(reference, &questions), decoder.answer_batch(other, &questions));
     let line = |answers: &Result<Vec<Answer>, _>| answers.as_ref().ok().map(|a| a[0].line.clone());
     let same = a.iter().zip(&b).filter(|(a, b)| line(a) == line(b)).count();
@@ -270,16 +270,16 @@ fn a_shortlist_changes_little_and_keeps_the_rest_possible() {
         engine.step(&mut state, &[], &mut log_probs).expect("steps");
         log_probs
     };
-    let (whole, some) = (scored(&all.f32), scored(&exact));
-    let kept: Vec<usize> = (0..some.len()).filter(|&i| some[i] > -30.0).collect();
+    let (whole, listed) = (scored(&all.f32), scored(&exact));
+    let kept: Vec<usize> = (0..listed.len()).filter(|&i| listed[i] > -30.0).collect();
     assert!(
         kept.contains(&8_000) && kept.contains(&20) && kept.len() < 2_000,
         "the hint and the given character"
     );
-    let sum: f32 = some.iter().filter(|p| **p > -30.0).map(|p| p.exp()).sum();
+    let sum: f32 = listed.iter().filter(|p| **p > -30.0).map(|p| p.exp()).sum();
     assert!((sum - 1.0).abs() < 1e-4, "{sum}");
-    let shift = some[8_000] - whole[8_000];
-    assert!(kept.iter().all(|&i| (some[i] - whole[i] - shift).abs() < 1e-3), "the same but for the sum");
+    let shift = listed[8_000] - whole[8_000];
+    assert!(kept.iter().all(|&i| (listed[i] - whole[i] - shift).abs() < 1e-3), "the same but for the sum");
     // An empty shortlist leaves almost nothing, and every rule is kept all the same.
     let none = ShortlistBuilder::new(all.tokenizer.size()).finish(&ShortlistConfig::default());
     let blind = all.int8.clone().with_shortlist(none).expect("fits");
