@@ -1,5 +1,6 @@
-//! Search over a [`StepModel`] under the hard rules of couplets: greedy, beam and sampling, in batches. No
-//! tensors: any model that scores the next character can be plugged in.
+//! Search over a [`StepModel`] under the hard rules of couplets: beams, diverse ones too, sampling, and filling the
+//! surest place first, in batches or as a stream; then reranking and explanations. No tensors: any model that scores
+//! the next character can be plugged in.
 //!
 //! Three concepts do the work. A [`StepModel`] scores tokens place by place; its state is an argument. A
 //! [`Constraint`] says what an answer must keep and what it had better keep; all of them together make a

@@ -33,6 +33,10 @@ impl Layout {
             (0..self.groups.len()).filter(tight).map(|group| search.open(group)).collect();
         // Groups with few choices first: they are matched without moving others.
         open.sort_by_key(|open| open.domain.len());
+        if !self.relations.is_empty() {
+            // Where there is no line even without the relations, no row need be tried.
+            search.assign(&open)?;
+        }
         search.relate(0, &open)
     }
 }

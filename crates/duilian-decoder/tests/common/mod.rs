@@ -1,6 +1,8 @@
 //! A vocabulary, a scripted model and an independent check of the rules.
 #![allow(dead_code)] // each test file uses its own part
 
+pub(crate) mod case;
+
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
