@@ -105,8 +105,15 @@ impl RunFolder {
         self.write_json(CONFIG_FILE, &config).map(|_| ())
     }
 
-    /// Writes batches whose loss is no number; returns the file.
-    pub(super) fn write_bad_batches(&self, step: u64, batches: &[&Batch]) -> Result<PathBuf, ModelError> {
+    /// Writes batches whose loss is no number; returns the file. Each replica has one of its own.
+    pub(super) fn write_bad_batches(
+        &self,
+        step: u64,
+        rank: usize,
+        batches: &[&Batch],
+    ) -> Result<PathBuf, ModelError> {
+        let own = format!("bad_batch-{rank}.json");
+        let name = if rank == 0 { BAD_BATCH_FILE } else { &own };
         let rows = |batch: &Batch, tokens: &[u16]| -> Vec<Vec<u16>> {
             tokens.chunks(batch.length).map(<[u16]>::to_vec).collect()
         };
@@ -120,7 +127,7 @@ impl RunFolder {
             })
         };
         let batches: Vec<_> = batches.iter().map(batch).collect();
-        self.write_json(BAD_BATCH_FILE, &serde_json::json!({ "step": step, "batches": batches }))
+        self.write_json(name, &serde_json::json!({ "step": step, "batches": batches }))
     }
 
     fn write_json(&self, name: &str, value: &serde_json::Value) -> Result<PathBuf, ModelError> {

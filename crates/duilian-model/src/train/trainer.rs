@@ -303,7 +303,7 @@ impl<A: AutodiffBackend, M: Trainable<A> + 'static> Trainer<A, M> {
             stopped = stop;
             if !sum.is_finite() {
                 let batches: Vec<_> = input.batches.iter().flatten().map(|p| &p.batch).collect();
-                let file = self.folder.write_bad_batches(self.state.step, &batches)?;
+                let file = self.folder.write_bad_batches(self.state.step, self.seat().0, &batches)?;
                 return Err(ModelError::NonFiniteLoss { loss: sum, step: self.state.step, file });
             }
             let (model, norm) =
